@@ -66,9 +66,14 @@ class RemoteEditor:
         folder = writable_cache(self.cache) if self._traits.kept else self.journal
         answers: Answers = {}
         with AnswerCache(folder) as kept, ThreadPoolExecutor(at_once, "editor") as pool:
-            shared: JsonObject = {"cache": kept, "journal": kept, "beside": self._first}
-            shared |= {"budget": self.budget, "usage": self.usage}
-            shared["threads"] = self._most // at_once
+            shared: JsonObject = {
+                "cache": kept,
+                "journal": kept,
+                "beside": self._first,
+                "budget": self.budget,
+                "usage": self.usage,
+                "threads": self._most // at_once,
+            }
             clients = [Client(self._at(wish), **shared) for wish in wishes]
             running = {
                 pool.submit(_asked, client, wish, wanted[wish])

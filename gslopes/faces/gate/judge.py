@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MEASURED = [field.name for field in fields(Measured)]
 _FACE = ("box", "points")
+Pair = tuple[str, str]  # a photo and an attribute
 WHY = ("kept", "reason", "detail")
 
 
@@ -195,7 +196,7 @@ class SweepSelection:
             for attribute, rows in out.groupby("attribute")
             for photo in _sample(rows["photo"], dropped, seed)
         }
-        self._placebos: set[tuple[str, str]] | None = None
+        self._placebos: set[Pair] | None = None
         if placebos is not None:
             photos = tables.read(tables.PHOTOS, run / "photos.parquet")
             used = set(photos.query("status == 'used'")["photo"])
@@ -223,7 +224,7 @@ class SweepSelection:
     def of(self, edits: DataFrame) -> DataFrame:
         """The rows of a table of edits that are asked about."""
 
-        def wanted(pair: tuple[str, str], kind: str) -> bool:
+        def wanted(pair: Pair, kind: str) -> bool:
             if pair in self._dropped:
                 return pair in self._sampled and not kind
             return not kind or self._placebos is None or pair in self._placebos
@@ -240,7 +241,7 @@ class SweepSelection:
         )
 
 
-def _where(rows: DataFrame, is_wanted: Callable[[tuple[str, str], str], bool]) -> DataFrame:
+def _where(rows: DataFrame, is_wanted: Callable[[Pair, str], bool]) -> DataFrame:
     """The rows that are wanted by their (photo, attribute) and kind of placebo."""
     kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
     wanted = []

@@ -7,7 +7,7 @@ import numpy as np
 
 from gslopes.core import frozen_identity
 from gslopes.core.arrays import AnyArray, Array, doubles, floats
-from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
+from gslopes.core.geometry import TONE, around, sides_of, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
@@ -105,7 +105,7 @@ class SweepMeasurer:
         others = [name for name in JUDGED if name in means and name not in spared and is_known]
         height, width = sweep.pictures[0].shape[:2]
         face = with_margin(sweep.box, 0, sweep.pictures[0])
-        area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
+        area = float(np.prod(np.maximum(sides_of(sweep.box), 1)))
         identity = np.nan
         if sweep.asked and sweep.original is not None and "identity" in means:
             identity = float(means["identity"].min())
@@ -193,7 +193,7 @@ def _ellipse() -> FloatArray:
 def _around_face(pictures: Sequence[ByteArray], face: Array) -> tuple[list[ByteArray], Array]:
     """The pictures around the face, in which it is FACE pixels large, and its box there."""
     place = with_margin(face, MARGIN, pictures[0])
-    scale = FACE / max(1.0, float((face[2:] - face[:2]).min()))
+    scale = FACE / max(1.0, float(sides_of(face).min()))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     height, width = pictures[0][place].shape[:2]
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -209,7 +209,7 @@ def _same(boxes: FloatArray, face: Array) -> bool:
     low = np.maximum(boxes[:, :2], face[:2])
     high = np.minimum(boxes[:, 2:], face[2:])
     common = np.prod(np.maximum(high - low, 0), axis=1)
-    areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) + np.prod(face[2:] - face[:2])
+    areas = np.prod(sides_of(boxes), axis=1) + np.prod(sides_of(face))
     return bool((common > MIN_IOU * (areas - common)).any())
 
 

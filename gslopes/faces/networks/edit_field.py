@@ -136,9 +136,8 @@ class EditGroups(FaceTrunk):
 def head(inputs: int, outputs: int) -> nn.Conv2d:
     """A 3x3 convolution that gives 0 at first."""
     head = nn.Conv2d(inputs, outputs, 3, padding=1)
-    nn.init.zeros_(head.weight)
-    assert head.bias is not None
-    nn.init.zeros_(head.bias)
+    for part in head.parameters():
+        nn.init.zeros_(part)
     return head
 
 

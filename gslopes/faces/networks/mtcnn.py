@@ -18,6 +18,7 @@ from torch.nn.functional import linear
 
 from gslopes.core import read_beside
 from gslopes.core.arrays import slices
+from gslopes.core.geometry import sides_of
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import batch_size
 
@@ -75,7 +76,7 @@ class Mtcnn(nn.Module):
         boxes, owner, (scores, by, points) = self._refine(
             areas, boxes, owner, 48, self.onet, THRESHOLDS[2]
         )
-        sides = _sides(boxes) + 1
+        sides = sides_of(boxes) + 1
         points = sides[:, :, None] * points.view(-1, 2, 5) + boxes[:, :2, None] - 1  # (n, 2, 5)
         boxes = apply_deltas(boxes, by, 1)
         faces = [part.float().cpu() for part in (boxes, scores, points.transpose(1, 2))]
@@ -106,7 +107,7 @@ class Mtcnn(nn.Module):
         boxes = boxes.to(areas.sums.device)
         owner = owner.to(areas.sums.device)
         inside = areas.inside(to_square(boxes), owner)
-        doubted = (scores.to(inside.device) < CERTAIN) & (_sides(inside) > 0).all(1)
+        doubted = (scores.to(inside.device) < CERTAIN) & (sides_of(inside) > 0).all(1)
         upright = torch.ones_like(doubted)
         for few in doubted.nonzero()[:, 0].split(SHAPES) if doubted.any() else ():
             patches = normal(areas.resized(inside[few], owner[few], 48))
@@ -170,7 +171,7 @@ class Mtcnn(nn.Module):
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Boxes and owners of those that a network takes for faces; their scores and its other outputs."""
         inside = areas.inside(boxes, owner)
-        filled = (_sides(inside) > 0).all(1)
+        filled = (sides_of(inside) > 0).all(1)
         boxes = boxes[filled]
         owner = owner[filled]
         inside = inside[filled]
@@ -306,7 +307,7 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
     """
     # in 64 bits, in which pictures are moved apart without moving a box
     corners = boxes.double().cpu().numpy()
-    rectangles: Any = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], 1)
+    rectangles: Any = np.concatenate([corners[:, :2], sides_of(corners)], 1)
     order: Any = scores.float().cpu().numpy()
     keep = cv2.dnn.NMSBoxesBatched(rectangles, order, owner.tolist(), -1.0, overlap)
     return torch.as_tensor(np.array(keep, np.int64).reshape(-1), device=boxes.device)
@@ -329,17 +330,12 @@ def _of_the_smaller(box: Tensor, others: Tensor) -> Tensor:
     low = torch.maximum(box[:2], others[:, :2])
     high = torch.minimum(box[2:], others[:, 2:])
     shared = (high - low + 1).clamp(min=0).prod(1)
-    return shared / torch.minimum((_sides(box) + 1).prod(), (_sides(others) + 1).prod(1))
-
-
-def _sides(boxes: Tensor) -> Tensor:
-    """Width and height, (..., 2), of boxes (..., 4)."""
-    return boxes[..., 2:] - boxes[..., :2]
+    return shared / torch.minimum((sides_of(box) + 1).prod(), (sides_of(others) + 1).prod(1))
 
 
 def to_square(boxes: Tensor) -> Tensor:
     """The squares around the boxes' centres, as wide as their longer sides."""
-    sides = _sides(boxes)
+    sides = sides_of(boxes)
     side = sides.amax(1, keepdim=True)
     low = boxes[:, :2] + sides * 0.5 - side * 0.5
     return torch.cat([low, low + side], 1)
@@ -347,7 +343,7 @@ def to_square(boxes: Tensor) -> Tensor:
 
 def apply_deltas(boxes: Tensor, deltas: Tensor, extra: float) -> Tensor:
     """Boxes with each side moved by the share ``deltas`` (n, 4) of their width or height, taken ``extra`` longer."""
-    sides = _sides(boxes) + extra
+    sides = sides_of(boxes) + extra
     return boxes + deltas * sides.repeat(1, 2)
 
 

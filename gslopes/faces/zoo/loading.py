@@ -18,12 +18,7 @@ from gslopes.faces.networks.edit_field import (
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
-from gslopes.faces.zoo.spec import (
-    FILE,
-    ModelSpec,
-    folder_of,
-    read,
-)
+from gslopes.faces.zoo.spec import FILE, ModelSpec, folder_of, read
 
 
 @frozen_identity

