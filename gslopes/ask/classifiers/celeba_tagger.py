@@ -89,10 +89,11 @@ class CelebaTagger:
     def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
         from gslopes.core.geometry import similarity, warp
 
-        small, scales = zip(*map(_shrunk, pictures), strict=True)
+        small = [fitted(one, min(LOOK, max(one.shape[:2])), "area") for one in pictures]
         framed: list[ByteArray | None] = []
-        faces = self._networks[1](list(small))
-        for picture, scale, look, detected in zip(pictures, scales, small, faces, strict=True):
+        faces = self._networks[1](small)
+        for picture, look, detected in zip(pictures, small, faces, strict=True):
+            scale = max(look.shape[:2]) / max(picture.shape[:2])
             matrix = None
             if len(detected.scores):
                 centres = (detected.boxes[:, :2] + detected.boxes[:, 2:]) / 2
@@ -110,9 +111,3 @@ class CelebaTagger:
         pairs = zip(self.traits.labels, shares.tolist(), strict=True)
         labels = tuple((label, share) for label, share in pairs if share >= self._options.threshold)
         return Answer("answered", labels)
-
-
-def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
-    longest = max(picture.shape[:2])
-    size = min(LOOK, longest)
-    return fitted(picture, size, "area"), size / longest

@@ -25,7 +25,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.ask import retry
-from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed
+from gslopes.ask.classifiers.catalogue import CATALOGUE, Catalogue
 from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
@@ -221,7 +221,7 @@ class Service(ABC):
     CREDENTIALS: Sequence[str] = ()
     ENDPOINT_VARIABLES: Sequence[str] = ()
     HOSTS: Names = ()
-    LISTED: Mapping[str, Listed] = CATALOGUE
+    LISTED: Catalogue = CATALOGUE
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from gslopes.core import ModelError
-from gslopes.core.arrays import Array, floats
+from gslopes.core.arrays import Array, as_levels, floats
 from gslopes.core.geometry import LUMA, OFFSET, warp
 from gslopes.core.records import ByteArray, EditedChip, Ends, Face, FloatArray, Photo
 from gslopes.faces.compose.composite import FRACTIONS, Composite, Footprint, cut, to_photo
@@ -191,12 +191,12 @@ def composite_of(
         base = floats(cut(_as_gray(neutral, photo), footprint.box))
     changes = [cut(picture, footprint.box) - base for picture in drawn]
     levels = before + footprint.weight[..., None] * np.stack(changes)
-    return footprint.composite(np.clip(np.rint(levels), 0, 255).astype(np.uint8))
+    return footprint.composite(as_levels(levels))
 
 
 def _as_gray(picture: ByteArray, photo: Photo) -> ByteArray:
     """The picture, gray if the photo is."""
     if not photo.gray:
         return picture
-    gray = np.rint(floats(picture) @ floats(LUMA)).astype(np.uint8)
+    gray = as_levels(floats(picture) @ floats(LUMA))
     return np.repeat(gray[..., None], 3, axis=-1)

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from gslopes.core import PhotoError, Reason, SkipReason, frozen_identity
-from gslopes.core.arrays import Array, Flags, doubles, floats
+from gslopes.core.arrays import Array, Flags, as_levels, doubles, floats
 from gslopes.core.geometry import around
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.photos.decode import in_profile, in_srgb, is_srgb, is_upright
@@ -152,7 +152,7 @@ def _contrast(gray: ByteArray) -> ByteArray:
     levels = floats(gray)
     levels -= cv2.GaussianBlur(levels, (0, 0), SPREAD)
     deviation = np.sqrt(cv2.GaussianBlur(levels * levels, (0, 0), SPREAD) + 16)
-    return np.clip(np.rint(128 + 40 * levels / deviation), 0, 255).astype(np.uint8)
+    return as_levels(128 + 40 * levels / deviation)
 
 
 def _corners(picture: ByteArray, where: Any = None) -> FloatArray:

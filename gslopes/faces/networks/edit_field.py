@@ -23,6 +23,7 @@ MOTION = 3.0  # pixels of a chip of 128 a unit, at most
 FARTHEST = 4 * MOTION  # the same on the whole way from one end to another
 RATIO = 2.5  # logarithms of a channel between a face and an end, at most
 Colours = tuple[tuple[float, ...], ...]
+Pair = tuple[Tensor, Tensor]
 
 
 @frozen
@@ -71,7 +72,7 @@ class FaceTrunk(nn.Module):
         self.middle = _Residual(widths[-1])
         self.up = nn.ModuleList(_Up(b, a) for a, b in reversed(list(pairwise(widths))[1:]))
 
-    def features(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+    def features(self, chips: Tensor) -> Pair:
         """Features (B, widths[1], S / 2, S / 2) and (B, widths[3], S / 8, S / 8)."""
         active = F.silu(self.stem(chips), inplace=True)
         skips = []
@@ -97,7 +98,7 @@ class EditEnds(FaceTrunk):
         self.to_ends = head(config.widths[1], 6)
         self.to_motion = head(config.widths[3], 2)
 
-    def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, chips: Tensor) -> Pair:
         """Chips to the ratios at both ends and the motion of a unit.
 
         The ratios, (B, 2, 3, S, S), hold the logarithm of each channel at -2 and at +2 of the attribute less the
@@ -119,7 +120,7 @@ class EditGroups(FaceTrunk):
         self.to_ends = head(config.widths[1], 3 * config.ends)
         self.to_motion = head(config.widths[3], 2 * config.ends)
 
-    def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, chips: Tensor) -> Pair:
         """Chips to the ratios and the motions of the whole way to each end.
 
         The ratios, (B, E, 3, S, S), hold the logarithm of each channel at the end less the photo's; the motions,

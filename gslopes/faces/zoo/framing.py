@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from gslopes.core import read_beside
-from gslopes.core.arrays import Array, doubles, floats
+from gslopes.core.arrays import Array, as_levels, doubles, floats
 from gslopes.core.geometry import scale_of, similarity, smoothed, warp
 from gslopes.core.records import ByteArray, FloatArray
 
@@ -57,4 +57,4 @@ def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
     if not blurred.any():
         return picture
     smooth = smoothed(picture, BLUR * side)
-    return np.rint(picture + blurred * (smooth - picture)).astype(np.uint8)
+    return as_levels(picture + blurred * (smooth - picture))

@@ -24,7 +24,6 @@ from gslopes.faces.zoo.loading import LoadedModel, load
 LEAST = 1e-6  # below this, White and Black together tell nothing
 WORDS = read_beside(__file__, "words.toml")
 _PUBLISHED = read_beside(__file__, "published.toml")
-Colour = tuple[float, float, float]
 Probabilities = TypeVar("Probabilities", Tensor, Array)
 
 
@@ -90,7 +89,7 @@ def on_device(chips: ByteArray, device: torch.device) -> Tensor:
     )
 
 
-def standardised(chips: Tensor, mean: Colour, std: Colour) -> Tensor:
+def standardised(chips: Tensor, mean: Sequence[float], std: Sequence[float]) -> Tensor:
     """Chips (B, 3, S, S), RGB in [0, 1], in the units of a network, whose spec has mean and std."""
     middle, spread = (chips.new_tensor(numbers)[:, None, None] for numbers in (mean, std))
     return (chips - middle) / spread

@@ -57,6 +57,7 @@ def asset_names(folder: str, inside: str = "") -> list[str]:
 # --- What a model is -----
 
 Blend = Literal["difference", "ratio", "paste"]
+Colour = tuple[float, float, float]
 
 
 @frozen
@@ -103,8 +104,8 @@ class ModelSpec:
     recipe: str
     config: JsonObject = field(default_factory=dict)
     edits: str = ""
-    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    mean: Colour = (0.5, 0.5, 0.5)
+    std: Colour = (0.5, 0.5, 0.5)
     crop: Literal["chip", "tight", "portrait", "celeba-hq"] = "chip"
     ends: Names = ()
     blend: Blend = "difference"
