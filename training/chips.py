@@ -22,7 +22,7 @@ from gslopes.core.records import ByteArray
 from gslopes.core.text import many
 from gslopes.faces.compose import skin
 from gslopes.faces.compose.skin import class_probabilities
-from gslopes.faces.networks import cascade, feature_pyramid, mtcnn, tagger
+from gslopes.faces.networks import feature_pyramid, mtcnn, tagger
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import LoadedModel, load
 from gslopes.faces.zoo.framing import FRAMES
@@ -136,7 +136,7 @@ def find_faces(photos: LabelledPhotos, device: str = "cpu") -> Faces:
         make: Callable[[list[Path]], NDArray[np.float64]] = same
     else:
         facts = (MIN_FACE, *_cascade_digests())
-        work = Work("faces", (12,), "float64", 32, facts, (nearest, mtcnn, cascade, *reads))
+        work = Work("faces", (12,), "float64", 32, facts, (nearest, mtcnn, *reads))
         make = _Detector(device)
     records = kept(work, items, lambda rows: make([photos.paths[row] for row in rows]), photos.set)
     broken = np.flatnonzero(records[:, 10] == 0)
@@ -225,7 +225,7 @@ def _opened(paths: list[Path], records: NDArray[np.float64]) -> list[tuple[int, 
 def _cascade_digests() -> tuple[str, ...]:
     package: Any = find_spec("facenet_pytorch")
     data = Path(package.origin).with_name("data")
-    return tuple(sha256_of(data / f"{name}.pt") for name in cascade.LAYERS)
+    return tuple(sha256_of(data / f"{name}.pt") for name in mtcnn.LAYERS)
 
 
 @lru_cache(4)

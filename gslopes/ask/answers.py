@@ -33,7 +33,7 @@ from gslopes.core import (
     kill_point,
     traits_of,
 )
-from gslopes.core.records import ABSTAINS, Able, Answer, Classifier
+from gslopes.core.records import ABSTAINS, Able, Answer, Classifier, Files
 
 STOPPED = "Nothing more was asked. Mend it and run the same command again."
 Answers = dict[bytes, Answer]  # by the sha256 of their pictures
@@ -186,7 +186,7 @@ class ClassifierCache:
             return len(self._cache.has(self._number, keys))
         return 0
 
-    def find(self, keys: list[bytes]) -> Answers:
+    def find(self, keys: Files) -> Answers:
         """The answers that there are; a reply that was kept once and holds none, as we read it now, is forgotten."""
         if not self._cache or not keys:
             return {}
@@ -195,11 +195,11 @@ class ClassifierCache:
             self._cache.forget(self._number, unusable)
         return {key: answer for key, answer in answers.items() if answer.status != "failed"}
 
-    def raw(self, keys: list[bytes]) -> dict[bytes, CachedAnswer]:
+    def raw(self, keys: Files) -> dict[bytes, CachedAnswer]:
         """The answers that there are as they were sent."""
         return self._cache.find(self._number, keys) if self._cache else {}
 
-    def claim(self, keys: list[bytes]) -> tuple[set[bytes], Answers, set[bytes]]:
+    def claim(self, keys: Files) -> tuple[set[bytes], Answers, set[bytes]]:
         """Which ones this process asks about, the answers there are, and which ones others ask about."""
         claim = self._cache.claim(self._number, keys) if self._cache else Claim(to_ask=set(keys))
         return claim.to_ask, self._answers(claim.cached), claim.in_progress
@@ -234,7 +234,7 @@ class ClassifierCache:
         if self._cache:
             self._cache.keep_begun(self._number, key, raw)
 
-    def release(self, keys: list[bytes]) -> None:
+    def release(self, keys: Files) -> None:
         """Release claims without an answer."""
         if self._cache and keys:
             self._cache.release(self._number, keys)

@@ -23,7 +23,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.ask.secrets import is_secret, scrub, secret_in_address
-from gslopes.core import ConfigError, Names, facts_of, frozen, nearest, number, read_beside, whole
+from gslopes.core import (
+    ConfigError,
+    JsonObject,
+    Names,
+    facts_of,
+    frozen,
+    nearest,
+    number,
+    read_beside,
+    whole,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -197,7 +207,7 @@ def read(cls: type[Options], base: str, items: list[str], kind: str = "classifie
             shape = f"{base}:{name.upper()}" if name == leading else f"{name}=..."
             raise ConfigError(f"The {kind} {base!r} needs its {name}.", f"Write {shape}.")
     kinds = get_type_hints(cls)
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
     for key, text in sorted(texts.items()):
         name, dot, inner = key.partition(".")
         if dot:

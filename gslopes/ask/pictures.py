@@ -11,7 +11,7 @@ import numpy as np
 
 from gslopes.core import Limits, PhotoError, Refused, read_beside
 from gslopes.core.arrays import floats
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, Files, FloatArray
 
 JPEG_ATTEMPTS = read_beside(__file__, "jpeg.toml")["attempts"]
 
@@ -66,7 +66,7 @@ def normalise(
     return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2) if layout == "nchw" else scaled)
 
 
-def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes], str]:
+def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[Files, str]:
     """The pictures of one photo within the limits; all are encoded again if one has to be.
 
     All or none: a single picture that is compressed harder could pose as an effect of the edit.
@@ -140,7 +140,7 @@ def beside(left: bytes, right: bytes) -> bytes:
     return png(np.hstack([np.asarray(ImageOps.fit(image, images[0].size)) for image in images]))
 
 
-def halves(picture: bytes) -> list[bytes]:
+def halves(picture: bytes) -> Files:
     """The two pictures of ``beside``, PNG.  Raises: PhotoError if it cannot be decoded."""
     return [*map(png, np.array_split(decoded([picture])[0], 2, axis=1))]
 

@@ -29,6 +29,8 @@ from gslopes.core.placebo import CROSS
 from gslopes.core.records import ABSTAINS, ABSTENTIONS, Answer
 from gslopes.photos.decode import LARGEST_FILE
 
+Effects = dict[str, list[float]]  # of the order of options: option to a number a photo
+
 
 @frozen_identity
 class Question:
@@ -173,13 +175,13 @@ class PartProgress:
         """Model version that the service returned, to pictures."""
         return dict(Counter(answer.version for _, answer in self.answered() if answer.version))
 
-    def orders(self) -> dict[str, list[float]]:
+    def orders(self) -> Effects:
         """Option to one number a photo: how much higher it scores if it is asked earlier, a mean over the photo."""
         effects: dict[tuple[str, str], list[float]] = defaultdict(list)
         for question, answer in self.answered():
             for label, early, late in answer.orders:
                 effects[label, question.photo].append(early - late)
-        by_label: dict[str, list[float]] = defaultdict(list)
+        by_label: Effects = defaultdict(list)
         for (label, _), differences in effects.items():
             by_label[label].append(fmean(differences))
         return by_label

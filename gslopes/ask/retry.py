@@ -5,18 +5,19 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
+from typing import cast
 from uuid import uuid4
 
 from gslopes.ask.cost import Budget, UsageStats
 from gslopes.core import (
     AnswerError,
+    Facts,
     GslopesError,
     Throttled,
     Unavailable,
@@ -25,7 +26,7 @@ from gslopes.core import (
     hexdigest,
     traits_of,
 )
-from gslopes.core.records import Able, Classifier
+from gslopes.core.records import Able, Classifier, Files, Raws
 
 # -- when a request may be sent ----------------------------------------------------------------------------------------
 
@@ -69,7 +70,7 @@ class RateLimiter:
             self._next[server] = max(self._next.get(server, 0.0), self.clock() + seconds)
 
 
-def seconds_to_wait(headers: Mapping[str, Any]) -> float | None:
+def seconds_to_wait(headers: Facts) -> float | None:
     """What the ``Retry-After`` of a reply asks for: seconds, or a date, which counts from the reply's own ``Date`` on.
 
     headers: by names in lower case. Without a ``Date`` our clock counts, which may be wrong.
@@ -240,7 +241,7 @@ class RequestSender:
                 raise Stopped
             self.usage.add(retries=1)
 
-    def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
+    def _billed(self, cost: float, raws: Raws, pictures: int) -> float:
         """USD: by what was sent, never only by what came back, which is the server's to make up.
 
         A picture that was certainly not judged costs nothing. Tokens count at what a classifier makes of them, but at
@@ -260,7 +261,7 @@ class RequestSender:
             billed += stated if 0 <= stated < share else share
         return billed
 
-    def _request(self, pictures: list[bytes], patience: Patience) -> list[object]:
+    def _request(self, pictures: Files, patience: Patience) -> Raws:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
         if self.halt.is_set():
             raise Stopped

@@ -36,6 +36,11 @@ def floats(numbers: ArrayLike) -> NDArray[np.float32]:
     return np.asarray(numbers, np.float32)
 
 
+def as_levels(numbers: ArrayLike) -> NDArray[np.uint8]:
+    """Numbers rounded to whole levels, cut to 0 to 255."""
+    return np.clip(np.rint(numbers), 0, 255).astype(np.uint8)
+
+
 def quotients(top: ArrayLike, bottom: Array, otherwise: ArrayLike = np.nan) -> Array:
     """Top / bottom where the bottom is above 0.  otherwise: of the others.
 

@@ -78,9 +78,14 @@ def whole_pixels(low: Array, high: Array, width: int, height: int) -> tuple[int,
     return x0, y0, x1, y1
 
 
+def sides_of(boxes: Any) -> Any:
+    """Width and height, (..., 2), of boxes (..., 4): an array or a tensor."""
+    return boxes[..., 2:] - boxes[..., :2]
+
+
 def with_margin(box: Numbers, share: float, picture: ByteArray) -> tuple[slice, slice]:
     """Rows and columns of a picture (H, W, 3) in a box (4,) and a share of its sides on each side of it."""
-    margin = share * (box[2:] - box[:2])
+    margin = share * sides_of(box)
     height, width = picture.shape[:2]
     x0, y0, x1, y1 = whole_pixels(box[:2] - margin, box[2:] + margin, width, height)
     return np.s_[y0:y1, x0:x1]

@@ -24,6 +24,9 @@ ABSTENTIONS = (
     "counts=abstentions"  # after the classifier's name: it is the one label of these answers
 )
 ByteArray = NDArray[np.uint8]
+Files = list[bytes]  # encoded pictures
+Raws = list[object]  # what came for each picture, as JSON can hold it, or an error
+Function = Callable[..., Any]  # of the user's own
 
 
 @frozen_identity

@@ -7,12 +7,11 @@ import numpy as np
 
 from gslopes.ask.boxes import Cropper, Saliency
 from gslopes.ask.croppers import Setting
-from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
+from gslopes.ask.croppers.asker import Asker, Joined, Model, RemoteCropper, ready_croppers
 from gslopes.ask.croppers.joining import Layout
-from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import Price, confirm_cost
 from gslopes.core import Executor, Reason, SkipReason, runtime
-from gslopes.core.arrays import Array
+from gslopes.core.arrays import Array, Integers
 from gslopes.core.records import Crop, Finder
 from gslopes.core.tables import Row
 from gslopes.crops.config import TABLES, VERTICAL, CropsConfig
@@ -95,7 +94,7 @@ def agree_first(run: Run, executor: Executor) -> None:
 
 def pictures_asked(
     people: People, config: CropsConfig, persons: Sequence[str] | None = None
-) -> Pictures:
+) -> Integers:
     """(P, 4) of all pictures the numbers of the variant and of two photos, left and right, and how often it is drawn.
 
     persons: of each photo; None: if every portrait can be read.
@@ -118,7 +117,7 @@ class JoinedPictures(NamedTuple):
     """
 
     ids: Sequence[str]
-    pictures: Pictures
+    pictures: Integers
     askers: dict[str, list[Asker]]
     lots: Array
 
@@ -149,7 +148,7 @@ def joined_pictures(run: Run) -> JoinedPictures:
     return JoinedPictures(used["photo"].tolist(), numbered, askers, lots)
 
 
-def ask_pairs(run: Run, items: Pictures, name: str) -> Made:
+def ask_pairs(run: Run, items: Integers, name: str) -> Made:
     """Every joined picture's focal points and crops, and the people that they show and keep."""
     ready = run.once(joined_pictures)
     rows: dict[str, Rows] = {"crops": [], "outcomes": [], "pairs": []}

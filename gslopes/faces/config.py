@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from gslopes.core import ConfigError, frozen, placebo
+from gslopes.core import ConfigError, Names, frozen, placebo
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT, TONE
 from gslopes.core.options import extent, names, option
 from gslopes.core.records import FloatArray
@@ -65,11 +65,11 @@ def values_for(
 class EditConfig:
     """What is changed, and how far: a sweep for each attribute."""
 
-    attributes: tuple[str, ...] = ("gender",)
+    attributes: Names = ("gender",)
     steps: int | None = None
     range: tuple[float, float] | None = option(None, parse=extent, least=-FARTHEST, most=FARTHEST)
     model: str = ""
-    ends: tuple[str, ...] = ()
+    ends: Names = ()
     calibrated: bool = True
 
     def __post_init__(self) -> None:

@@ -31,8 +31,7 @@ from gslopes.core.arrays import floats
 from gslopes.core.records import Answer, EditedChip, Face, Photo
 from gslopes.core.tables import EDITING, Row
 from gslopes.faces.compose.encode import ENDINGS, QUALITY, encode
-from gslopes.faces.compose.paste import compose
-from gslopes.faces.compose.pictures import composite_of
+from gslopes.faces.compose.paste import compose, composite_of
 from gslopes.faces.compose.placebo import qualities
 from gslopes.faces.edit.outside import Fitted, fitted
 from gslopes.faces.edit.protocol import Wish

@@ -41,7 +41,7 @@ from gslopes.faces.config import values_for  # noqa: E402
 from gslopes.faces.find import MtcnnFinder, choose  # noqa: E402
 from gslopes.faces.gate import manipulation  # noqa: E402
 from gslopes.faces.gate.sweep_measurer import cielab, luminance, sharpness  # noqa: E402
-from gslopes.faces.zoo import load, reader, recogniser  # noqa: E402
+from gslopes.faces.zoo import load, reader  # noqa: E402
 from gslopes.faces.zoo.framing import CHIP  # noqa: E402
 from gslopes.faces.zoo.spec import HOME_VARIABLE, identify  # noqa: E402
 from gslopes.photos.folder import open_photo  # noqa: E402
@@ -195,7 +195,7 @@ def row_of(editor: str, read: dict[str, FloatArray], rows: Any, every: bool) -> 
                        "means": swept.mean(0).round(3).tolist(),
                        "centre - photo": cell(manipulation.mean(swept[:, len(values) // 2] - plain))}  # fmt: skip
     facts["sharpness"] = cell(manipulation.mean(read["sharpness"][rows]))
-    alike = recogniser.cosine(read["descriptor"][rows, 1:], read["descriptor"][rows, :1])
+    alike = reader.cosine(read["descriptor"][rows, 1:], read["descriptor"][rows, :1])
     facts["identity"] = {
         f"{v:+.2f}": round(float(c), 3) for v, c in zip(values, alike.mean(0), strict=True)
     }
@@ -241,8 +241,8 @@ def pairs(args: argparse.Namespace, read: dict[str, FloatArray]) -> dict[str, An
     first = read["descriptor"][expected, 0]
     second = human_models.read(args.models, np.stack(smiling))["descriptor"]
     cosines = {
-        "one person": recogniser.cosine(first, second),
-        "two persons": recogniser.cosine(first, np.roll(second, 1, 0)),
+        "one person": reader.cosine(first, second),
+        "two persons": reader.cosine(first, np.roll(second, 1, 0)),
     }
     return {name: cell(manipulation.mean(cosine)) for name, cosine in cosines.items()}
 

@@ -21,7 +21,7 @@ from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import mean
 from gslopes.faces.gate.sweep_measurer import luminance, sharpness
 from gslopes.faces.networks.mtcnn import Mtcnn
-from gslopes.faces.zoo import load, reader, recogniser
+from gslopes.faces.zoo import load, reader
 from gslopes.faces.zoo.loading import LoadedModel
 from gslopes.photos.folder import open_photo
 from training.chips import find_points
@@ -333,7 +333,7 @@ def realism_table(composites: Composites, held: HeldOut) -> Table:
 def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:
     """Cosines of a third party's face embedding, next to real pairs; empty without the extra or the set."""
     try:
-        embed = recogniser.face_embedder()
+        embed = reader.face_embedder()
         pairs = london_pairs(data)
     except (UsageError, DataMissing) as error:
         return {"who it is": {"not measured": {"why": str(error).split("\n")[0]}}}
@@ -342,16 +342,16 @@ def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[s
     unedited = embed([photo.pixels for photo in held.photos[: len(composites.photos)]], points)
     centre = embed([row[CENTRE] for row in composites.photos], points)
     cosines = {
-        "London, one person neutral and smiling": recogniser.cosine(first, second),
-        "London, two persons": recogniser.cosine(first, np.roll(first, 1, 0)),
-        f"{held.name}, two of the faces": recogniser.cosine(unedited, np.roll(unedited, 1, 0)),
+        "London, one person neutral and smiling": reader.cosine(first, second),
+        "London, two persons": reader.cosine(first, np.roll(first, 1, 0)),
+        f"{held.name}, two of the faces": reader.cosine(unedited, np.roll(unedited, 1, 0)),
     }
     table: Table = {name: {"cosine": cell(mean(values))} for name, values in cosines.items()}
     for k, value in enumerate(VALUES):
         if k != CENTRE:
             edited = embed([row[k] for row in composites.photos], points)
             table[f"at {value:+g} and at 0"] = {
-                "cosine": cell(mean(recogniser.cosine(edited, centre))),
+                "cosine": cell(mean(reader.cosine(edited, centre))),
                 "nearest to itself": cell(measures.nearest_itself(edited, unedited)),
             }
     return {"who it is": table}

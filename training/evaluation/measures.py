@@ -13,7 +13,7 @@ from gslopes.core.records import ByteArray
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Interval
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
-from gslopes.faces.zoo.recogniser import cosine
+from gslopes.faces.zoo.reader import cosine
 from gslopes.stats.resampling import Rows
 from training.ranking import auc
 

@@ -13,6 +13,7 @@ from gslopes.ask import names
 from gslopes.ask.classifiers.catalogue import (
     CATALOGUE,
     ClassifierEntry,
+    Resolved,
     entry_of,
     manual,
     perhaps,
@@ -158,7 +159,7 @@ def _loading(name: str) -> Iterator[None]:
         raise ClassifierError(f"The classifier {name} cannot be loaded: {why}.") from None
 
 
-def _resolve(text: str) -> tuple[str, Any, Any]:
+def _resolve(text: str) -> Resolved:
     try:
         return resolved(text, _REGISTRY, CATALOGUE)
     except UnknownName as error:

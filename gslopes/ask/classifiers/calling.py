@@ -22,7 +22,7 @@ import numpy as np
 
 from gslopes.ask.pictures import decoded, in_base64, kind_of, prepare
 from gslopes.core import Facts, GslopesError, UsageError, read_beside
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, Function
 
 _ESTIMATOR = read_beside(__file__, "estimator.toml")
 
@@ -82,7 +82,7 @@ SEVERAL = ("list", "stack")
 # -- in which form it takes pictures -----------------------------------------------------------------------------------
 
 
-def forms_of(function: Callable[..., Any], name: str) -> list[Form]:
+def forms_of(function: Function, name: str) -> list[Form]:
     """The forms in which a function may take pictures, the likeliest by its first parameter first.
 
     What an annotation says is not doubted; what a name says is only tried first.

@@ -94,6 +94,10 @@ class Listed:
         return "present" if self.credentials else "none needed"
 
 
+Catalogue = Mapping[str, Listed]
+Resolved = tuple[str, Any, Any]  # canonical name, options, what is made with them
+
+
 @frozen
 class ClassifierEntry:
     """One line of ``gslopes list classifiers``, or of ``gslopes list editors``.
@@ -133,9 +137,7 @@ def entry_of(target: Target, listed: Listed | None) -> ClassifierEntry:
     )
 
 
-def resolved(
-    text: str, registry: Registry, entries: Mapping[str, Listed], asks: bool = True
-) -> tuple[str, Any, Any]:
+def resolved(text: str, registry: Registry, entries: Catalogue, asks: bool = True) -> Resolved:
     """(canonical name, options, what is made with them) of a name with parameters.  entries: of gslopes, as ``listed``.
 
     asks: whether it will be made, and not only named.
@@ -189,7 +191,7 @@ def listed(kind: str, package: str = "classifiers") -> dict[str, Listed]:
     return {name: from_dict(Listed, entry, where=name) for name, entry in entries.items()}
 
 
-def registry_of(kind: str, entries: Mapping[str, Listed]) -> Registry:
+def registry_of(kind: str, entries: Catalogue) -> Registry:
     """Of gslopes' own ones, as ``listed``, and of those of other packages."""
     places = {name: entry.place for name, entry in entries.items()}
     return Registry(kind, places, f"gslopes.{kind}s")

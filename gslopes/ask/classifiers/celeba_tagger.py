@@ -15,7 +15,7 @@ from gslopes.ask.classifiers.model_file import ACTIVATIONS
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import decoded, normalise
 from gslopes.core import ModelError, Reason, Traits, frozen, pick_device
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import Answer, ByteArray, Files, Raws
 
 # Pixels: side of the picture in which faces are detected, at most, and of the smallest face.
 LOOK = 640
@@ -68,7 +68,7 @@ class CelebaTagger:
         module = zoo.load("celeba-tagger", self._device).module
         return module.eval(), Mtcnn(MIN_FACE).to(self._device)
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to one list of 40 logits each, None without a face.
 
         Raises: PhotoError if a picture cannot be decoded.
@@ -89,10 +89,11 @@ class CelebaTagger:
     def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
         from gslopes.core.geometry import similarity, warp
 
-        small, scales = zip(*map(_shrunk, pictures), strict=True)
+        small = [fitted(one, min(LOOK, max(one.shape[:2])), "area") for one in pictures]
         framed: list[ByteArray | None] = []
-        faces = self._networks[1](list(small))
-        for picture, scale, look, detected in zip(pictures, scales, small, faces, strict=True):
+        faces = self._networks[1](small)
+        for picture, look, detected in zip(pictures, small, faces, strict=True):
+            scale = max(look.shape[:2]) / max(picture.shape[:2])
             matrix = None
             if len(detected.scores):
                 centres = (detected.boxes[:, :2] + detected.boxes[:, 2:]) / 2
@@ -110,9 +111,3 @@ class CelebaTagger:
         pairs = zip(self.traits.labels, shares.tolist(), strict=True)
         labels = tuple((label, share) for label, share in pairs if share >= self._options.threshold)
         return Answer("answered", labels)
-
-
-def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
-    longest = max(picture.shape[:2])
-    size = min(LOOK, longest)
-    return fitted(picture, size, "area"), size / longest

@@ -19,7 +19,7 @@ import numpy as np
 from gslopes.ask.classifiers import numbers, problems, service
 from gslopes.ask.classifiers.picking import only, ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
-from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Order, Prompt
+from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Drawn, Order, Prompt
 from gslopes.core import AnswerError, JsonObject, Names, parse_json
 from gslopes.core.records import ABSTAINS
 from gslopes.words import wordlists
@@ -31,7 +31,7 @@ REFUSED = "(refused)"
 UNUSABLE = "(unusable answer)"
 LOST = (REFUSED, UNUSABLE)
 Scores = dict[str, float]  # of labels
-ByOrder = dict[tuple[int, ...], Scores]  # order of the options to the score of each label
+ByOrder = dict[Drawn, Scores]  # order of the options to the score of each label
 Answers = Mapping[str, str]  # letters to options, or options to themselves
 _declined = PATTERNS["apology"].match
 LEAST = 1e-6  # probability below which an option is left out
@@ -99,7 +99,7 @@ def by_order(prompt: Prompt, answer: JsonObject) -> ByOrder:
     answer: ``order`` of the options, ``replies``, each with its ``order`` if there are two, and ``scored``:
         "logprobs" or "repeats".
     """
-    replies: dict[tuple[int, ...], list[JsonObject]] = {}
+    replies: dict[Drawn, list[JsonObject]] = {}
     for reply in answer["replies"]:
         replies.setdefault(tuple(reply.get("order", answer["order"])), []).append(reply)
     read = probabilities if answer["scored"] == "logprobs" else shares

@@ -196,13 +196,7 @@ class CompatibleService(service.OnePictureService):
         signs: Any = None
         if dialect.service:
             key = os.environ.get(variable, "")
-            asks = service.amazon(
-                dialect.service,
-                self.SERVICE,
-                self._variables,
-                key=key,
-                endpoint_url=self._address or None,
-            )
+            asks = self._amazon(dialect.service, key=key)
             self._home = asks.meta.endpoint_url
             signs = None if key else partial(service.signed, asks)
         elif self._options.key == "entra":

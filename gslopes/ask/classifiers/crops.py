@@ -34,6 +34,7 @@ from gslopes.ask.pictures import decoded, png
 from gslopes.core import (
     LOCAL,
     AnswerError,
+    JsonObject,
     PhotoError,
     Reason,
     Refused,
@@ -46,7 +47,7 @@ from gslopes.core import (
     sha256_of,
     show,
 )
-from gslopes.core.records import Answer, ByteArray, Crop, Photo
+from gslopes.core.records import Answer, ByteArray, Crop, Files, Photo, Raws
 
 LABEL = "favoured (of 100 pairs)"
 MOST = 128  # opponents in the circle: the first ones in the order that is drawn
@@ -118,9 +119,9 @@ class CropsClassifier(Resuming):
         if self._service:
             self._service.prepare()
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to the shares of their joined pictures, Unfinished while a service is to be asked again."""
-        answers: list[object] = []
+        answers: Raws = []
         for data, pixels in zip(pictures, decoded(pictures), strict=True):
             key = hexdigest(data)
             try:
@@ -176,7 +177,7 @@ class CropsClassifier(Resuming):
 
         opponents = {*chain.from_iterable(pairs)} - {own}
         seen = {own: this} | {opponent: self._opponent(opponent) for opponent in opponents}
-        about: dict[str, Any] = {
+        about: JsonObject = {
             "photo": lambda number: seen[number][0],
             "sizes": {number: pixels.shape[1::-1] for number, (pixels, _) in seen.items()},
             "heads": {number: head for number, (_, head) in seen.items() if head is not None},

@@ -26,7 +26,7 @@ twice the highest score counts. ``gslopes try`` shows what a reply holds, and th
 import io
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import field as option
 from dataclasses import replace
@@ -48,12 +48,14 @@ from gslopes.core import (
     AnswerError,
     ConfigError,
     CredentialsError,
+    Facts,
     GslopesError,
     JsonObject,
+    Texts,
     frozen,
     parse_json,
 )
-from gslopes.core.records import Answer, Crop
+from gslopes.core.records import Answer, Crop, Files, Raws
 
 _FORM = '{"answers": [{"labels": {"nurse": 0.93}}, ...]}, with an entry for each picture'
 PLACE = re.compile(r"\{(\w+)\}")  # in an address or a field, of what differs between requests
@@ -144,7 +146,7 @@ class Endpoint(service.Service):
             headers = {"Authorization": f"Bearer {_value_of(self._options.token)}"}
         return transport.Client(headers=headers)
 
-    def _sent(self, picture: bytes, url: str, fields: Mapping[str, Any]) -> Any:
+    def _sent(self, picture: bytes, url: str, fields: Facts) -> Any:
         """The reply to a request about one picture.
 
         fields: beside it: of JSON, of the form, or, of a raw body, parameters of the address.
@@ -201,7 +203,7 @@ class Endpoint(service.Service):
         return "service" if kind == "failed" else kind, f"status {reply.status_code}: {text}"
 
 
-def filled(template: str, wanted: Mapping[str, Any], written: Callable[[str], str] = str) -> Any:
+def filled(template: str, wanted: Facts, written: Callable[[str], str] = str) -> Any:
     """A template with what is wanted in its places; of a place alone that itself: a number stays one.
 
     written: how a text stands in it.
@@ -277,7 +279,7 @@ class HttpClassifier(Endpoint):
             raise _odd(f"has {shape(pairs)} under 'labels', not a mapping of label to score")
         return Answer("answered", picking.pairs(map(list, pairs.items())), version=version)
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         if self._protocol:
             reply = self._posted(self._url, json={"pictures": list(map(in_base64, pictures))})
         else:
@@ -336,7 +338,7 @@ class HttpCropOptions(AddressOptions):
 
 
 class HttpCropper(Endpoint, service.OnePictureService):
-    """A cropper behind an address, asked by ``ask.croppers.remote``; ``at`` a ratio it is a ``records.Classifier``.
+    """A cropper behind an address, asked by ``ask.croppers.asker``; ``at`` a ratio it is a ``records.Classifier``.
 
     A picture and a ratio are one request, a POST of the picture's file. The address may hold ``{ratio}``
     (height/width), ``{width}`` and ``{height}`` (pixels of the largest crop that fits); without any, the ratio is the
@@ -404,7 +406,7 @@ class HttpCropper(Endpoint, service.OnePictureService):
         return {"answer": self._content(self._sent(picture, url, {})), "size": list(size)}
 
 
-def _numbers(answer: Any, path: str, names: Mapping[str, str]) -> list[float]:
+def _numbers(answer: Any, path: str, names: Texts) -> list[float]:
     """What a path finds in an answer: as many numbers, or an object that has each by one of its names.
 
     Raises: AnswerError if it finds neither.

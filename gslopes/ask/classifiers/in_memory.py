@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.ask.classifiers.calling import as_function
-from gslopes.ask.classifiers.identity import identity_of
 from gslopes.ask.classifiers.model_file import (
     ACTIVATIONS,
     ModelOptions,
@@ -17,9 +16,16 @@ from gslopes.ask.classifiers.model_file import (
     digest_of_texts,
     first_words,
 )
-from gslopes.ask.classifiers.python import FunctionClassifier
+from gslopes.ask.classifiers.python import FunctionClassifier, identity_of
 from gslopes.ask.classifiers.returned import plain
-from gslopes.core import ClassifierError, ConfigError, UsageError, check_traits, pick_device
+from gslopes.core import (
+    ClassifierError,
+    ConfigError,
+    JsonObject,
+    UsageError,
+    check_traits,
+    pick_device,
+)
 from gslopes.core.records import Classifier, FloatArray
 
 
@@ -106,7 +112,7 @@ class ModuleClassifier(OwnModel):
         name: str,
         version: str,
         device: str,
-        settings: dict[str, Any],
+        settings: JsonObject,
     ) -> None:
         call = f"gslopes.as_classifier({name.lower()}, labels=[...], size=224)"
         needed = {"labels": labels, "size": settings.get("size")}
@@ -198,7 +204,7 @@ class PipelineClassifier(FunctionClassifier):
                 "Only one for zero-shot-image-classification is given any.",
             )
         # what it is called with, next to the pictures
-        how: dict[str, Any] = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
+        how: JsonObject = {"candidate_labels": list(labels)} if zero_shot else {"top_k": None}
         name = name or str(getattr(pipeline.model.config, "_name_or_path", "")) or task
         self._parts = [
             how,

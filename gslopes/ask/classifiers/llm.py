@@ -27,7 +27,7 @@ that are known get 4,000 tokens a reply, and others as soon as their first one i
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import quote
@@ -37,8 +37,8 @@ from gslopes.ask.classifiers.batching import Batching
 from gslopes.ask.classifiers.captions import CaptionReader
 from gslopes.ask.classifiers.chat import REFUSED, UNUSABLE, reading
 from gslopes.ask.classifiers.compatible import CompatibleOptions, Reply, family_of, spoken
-from gslopes.ask.classifiers.prompt import Order, Prompt, load_prompt
-from gslopes.ask.classifiers.resuming import Begun, Resuming
+from gslopes.ask.classifiers.prompt import Drawn, Order, Prompt, load_prompt
+from gslopes.ask.classifiers.resuming import Begun, Keep, Resuming
 from gslopes.ask.cost import said
 from gslopes.ask.pictures import halves, in_base64, kind_of
 from gslopes.core import (
@@ -152,7 +152,7 @@ class Prompted(Resuming):
         self._captions = CaptionReader(self) if prompt.kind == "caption" else None
         self._begun = defaultdict(Begun)
 
-    def _order(self, key: str) -> tuple[int, ...]:
+    def _order(self, key: str) -> Drawn:
         """The order of the options for a picture by its sha256: its photo's, if that is known, else the picture's."""
         return self.prompt.order(self._begun[key].photo or key, self._options.seed)
 
@@ -229,7 +229,7 @@ class Llm(Prompted, Batching):
             requests *= self._options.repeats
         return self._priced((self._question * requests, self._most * requests), requests)
 
-    def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
+    def resume(self, picture: bytes, begun: Any, keep: Keep) -> None:
         """Go on with a picture that an earlier process could not finish, if its options have the same order."""
         key = hexdigest(picture)
         known = self._begun[key]

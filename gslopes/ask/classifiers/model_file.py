@@ -42,7 +42,7 @@ from gslopes.core import (
     show,
 )
 from gslopes.core.arrays import Array
-from gslopes.core.records import Answer, ByteArray, FloatArray
+from gslopes.core.records import Answer, ByteArray, Files, FloatArray, Raws
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
@@ -150,7 +150,7 @@ class OwnModel(ABC):
         self._white = options.white or 1.0
         self._kind = "float32"  # of the input
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to one list of outputs each, before the activation.
 
         Raises: PhotoError if a picture cannot be decoded.
@@ -294,16 +294,10 @@ def _bounded(outputs: Array) -> Array:
     return np.where(near, np.clip(outputs, 0, 1), outputs)
 
 
-def _softmax(outputs: Array) -> Array:
-    from scipy import special
-
-    return special.softmax(outputs)
-
-
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "none": _bounded,
     "sigmoid": lambda outputs: 0.5 * (1 + np.tanh(outputs / 2)),  # no overflow at either end
-    "softmax": _softmax,
+    "softmax": lambda outputs: import_module("scipy.special").softmax(outputs),
 }
 
 

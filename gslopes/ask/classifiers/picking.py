@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from gslopes.ask.secrets import scrub
-from gslopes.core import AnswerError, ConfigError, Facts, read_beside
+from gslopes.core import AnswerError, ConfigError, Facts, JsonObject, read_beside
 
 Pairs = tuple[tuple[str, Any], ...]
 NAMES = read_beside(__file__, "picking.toml")
@@ -85,7 +85,7 @@ def picked(reply: Any, labels: str, scores: str) -> Pairs:
 
 def pairs(items: Iterable[Any]) -> Pairs:
     """Label and score of what each item holds, as ``picked``."""
-    best: dict[str, Any] = {}
+    best: JsonObject = {}
     for label, score in (pair for item in items for pair in _of_item(item)):
         best[label] = max(best.get(label, score), score)
     return ranked(best)

@@ -71,6 +71,7 @@ SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 LETTERS = 20  # options; servers give the probabilities of at most this many tokens
 ANSWERS = read_beside(__file__, "answers.toml")
 Order = Sequence[int]  # places of the options, in which they are asked
+Drawn = tuple[int, ...]  # the same, as drawn for a photo
 ORDER = "order"
 CANNOT_TELL = "cannot tell"
 LOG = "log points"
@@ -182,14 +183,14 @@ class Prompt:
         """Whether the options are answered by their letters."""
         return 0 < len(self.options) <= LETTERS
 
-    def order(self, photo: str, seed: int) -> tuple[int, ...]:
+    def order(self, photo: str, seed: int) -> Drawn:
         """Places of the options in the order in which this photo's pictures are asked."""
         if self.numbered:
             return tuple(range(len(self.options)))
         entropy = int(hexdigest(f"options {seed} {photo}")[:32], 16)
         return tuple(np.random.default_rng(entropy).permutation(len(self.options)).tolist())
 
-    def asked_in(self, order: Order) -> tuple[tuple[int, ...], ...]:
+    def asked_in(self, order: Order) -> tuple[Drawn, ...]:
         """The orders in which a picture is asked, of a photo's own."""
         if self.orders == "both":
             return (tuple(order), tuple(order)[::-1])

@@ -29,7 +29,7 @@ from gslopes.core import (
     open_regular,
     parse_json,
 )
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Files, Raws
 
 
 class Recording:
@@ -107,7 +107,7 @@ class ReplayClassifier:
                 f"The recording {options.file} holds answers of {names}.", "Give classifier=NAME."
             )
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to their lines, Refused for a picture without one."""
         lines = self._recording.lines(sha256(data).digest() for data in pictures)
         return [Refused("no answer is recorded") if line is None else line for line in lines]

@@ -6,6 +6,8 @@ from typing import Any
 
 from gslopes.core import hexdigest
 
+Keep = Callable[[object], None]  # keeps what the requests about a picture have brought
+
 
 @dataclass(eq=False)
 class Begun:
@@ -18,7 +20,7 @@ class Begun:
 
     photo: str = ""
     results: list[Any] = field(default_factory=list)
-    keep: Callable[[object], None] = lambda results: None
+    keep: Keep = lambda results: None
     seen: Any = None
     order: list[int] = field(default_factory=list)
     batch: str = ""
@@ -40,7 +42,7 @@ class Resuming:
             known = self._begun[hexdigest(picture)]
             known.photo = known.photo or photo
 
-    def resume(self, picture: bytes, begun: Any, keep: Callable[[object], None]) -> None:
+    def resume(self, picture: bytes, begun: Any, keep: Keep) -> None:
         """Go on with a picture at the point at which an earlier process stopped.
 
         begun: what was kept of it, None if nothing.  keep: called with what is to be kept, after each reply.

@@ -74,7 +74,7 @@ class Reader:
 
 
 # Numbers themselves are read wherever they lie.
-_READ: dict[str, Any] = {**ACTIVATIONS, "none": np.asarray, "percent": lambda values: values / 100}
+_READ: Facts = {**ACTIVATIONS, "none": np.asarray, "percent": lambda values: values / 100}
 
 
 def _percent(group: Scores) -> bool:

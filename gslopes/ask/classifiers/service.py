@@ -25,7 +25,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.ask import retry
-from gslopes.ask.classifiers.catalogue import CATALOGUE, Listed
+from gslopes.ask.classifiers.catalogue import CATALOGUE, Catalogue
 from gslopes.ask.classifiers.problems import error_in, status_in, within, words_of
 from gslopes.ask.cost import ServiceOptions
 from gslopes.ask.secrets import guard_logs, remember_secret, scrub, secrets_within, shown_address
@@ -49,6 +49,7 @@ from gslopes.core import (
     parse_json,
     read_beside,
 )
+from gslopes.core.records import Files, Raws
 
 Kind = Literal[
     "throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"
@@ -176,14 +177,6 @@ def kind_of_code(vendor: str, code: int) -> Kind:
     return next((kind for first, last, kind in ranges if first <= code <= last), "failed")
 
 
-def kind_of_words(vendor: str, code: str, words: str) -> Kind | None:
-    """The kind of an error whose words decide more than its code, in a section of errors.toml; None for others."""
-    special = _ERRORS[vendor]["words"].get(code, {})
-    return next(
-        (kind for kind, pattern in special.items() if re.search(pattern, words.lower())), None
-    )
-
-
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
     """The kind of the nearest class of an error that the table names; None if it names no class."""
     for base in type(error).__mro__:
@@ -228,7 +221,7 @@ class Service(ABC):
     CREDENTIALS: Sequence[str] = ()
     ENDPOINT_VARIABLES: Sequence[str] = ()
     HOSTS: Names = ()
-    LISTED: Mapping[str, Listed] = CATALOGUE
+    LISTED: Catalogue = CATALOGUE
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -259,7 +252,7 @@ class Service(ABC):
         with self._our_errors():
             self._client = self._connected()
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Up to ``batch`` encoded pictures to the reply about each, as JSON can hold it, or an error about that one.
 
         Raises: Refused, Throttled, Unavailable, CredentialsError, ServiceError, ClassifierError.
@@ -308,7 +301,7 @@ class Service(ABC):
         """The client; it keeps nothing open.  Raises: CredentialsError; whatever the client raises."""
 
     @abstractmethod
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         """The replies to one request.  Raises: whatever the client raises."""
 
     @classmethod
@@ -334,6 +327,25 @@ class Service(ABC):
 
     def _error(self, kind: Kind, text: str, headers: Any = None) -> GslopesError:
         return error_of(self.SERVICE, kind, text, self._variables, headers)
+
+    def _amazon(self, service: str, region: str = "", key: str = "", **options: Any) -> Any:
+        """A client of boto3, which finds address, region and who asks.
+
+        service: as boto3 names it.  region: empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.
+        key: that does without an account.  options: as boto3 takes them.
+
+        Raises: CredentialsError if there is neither an account nor a key; what boto3 raises if no region is known.
+        """
+        import boto3
+
+        session = boto3.Session(region_name=region or os.environ.get("AWS_REGION"))
+        account = session.get_credentials()
+        if account:
+            for secret in account.get_frozen_credentials():
+                remember_secret(secret or "")
+        elif not key:
+            raise CredentialsError(self.SERVICE, self._variables)
+        return session.client(service, endpoint_url=self._address or None, **options)
 
 
 # -- vendors' clients, above our transport -----------------------------------------------------------------------------
@@ -409,34 +421,6 @@ def before_send() -> Callable[..., Any]:
     return send
 
 
-def amazon(
-    service: str,
-    name: str,
-    variables: Sequence[str],
-    region: str = "",
-    key: str = "",
-    **options: Any,
-) -> Any:
-    """A client of boto3, which finds address, region and who asks.
-
-    service: as boto3 names it.  name: of the classifier, and variables: that hold its credentials, for messages.
-    region: empty: as in ``AWS_REGION``, ``AWS_DEFAULT_REGION`` or the profile.  key: that does without an account.
-    options: as boto3 takes them.
-
-    Raises: CredentialsError if there is neither an account nor a key; what boto3 raises if no region is known.
-    """
-    import boto3
-
-    session = boto3.Session(region_name=region or os.environ.get("AWS_REGION"))
-    account = session.get_credentials()
-    if account:
-        for secret in account.get_frozen_credentials():
-            remember_secret(secret or "")
-    elif not key:
-        raise CredentialsError(name, variables)
-    return session.client(service, **options)
-
-
 def signed(asks: Any, request: Any) -> Any:
     """A request of httpx, signed as a client of boto3 signs.
 
@@ -480,7 +464,7 @@ def _sent(request: Any) -> Any:
 class OnePictureService(Service):
     """A service that takes one picture a request."""
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         try:
             return [self._answer(picture) for picture in pictures]
         except Unfinished as unfinished:

@@ -38,7 +38,7 @@ from gslopes.core import (
     read_beside,
     read_json,
 )
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Files, Raws
 
 _VENDORS = read_beside(__file__, "vendors.toml")
 
@@ -169,7 +169,7 @@ class Clarifai(Vendor):
         weakref.finalize(self, channel.close)
         return service_pb2_grpc.V2Stub(channel)
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         from clarifai_grpc.grpc.api import service_pb2
 
         options = self._options
@@ -229,7 +229,9 @@ class Clarifai(Vendor):
             text = f"it sends us on to another address, and no picture follows a redirect ({words})"
             return "service", text
         kind = service.codes_of("clarifai").get(name, "unavailable")
-        return service.kind_of_words("clarifai", name, words) or kind, f"{name}: {words}"
+        special = _CLARIFAI["words"].get(name, {}).items()
+        kinds = (kind for kind, pattern in special if re.search(pattern, words.lower()))
+        return next(kinds, kind), f"{name}: {words}"
 
 
 # -- Google Cloud Vision -----------------------------------------------------------------------------------------------
@@ -284,7 +286,7 @@ class Google(Service):
         service.mount(client.transport._session)
         return client
 
-    def _answers(self, pictures: list[bytes]) -> list[object]:
+    def _answers(self, pictures: Files) -> Raws:
         from google.protobuf.json_format import MessageToDict
 
         features = [{"type_": "LABEL_DETECTION", "max_results": self._options.max_results}]
@@ -292,7 +294,7 @@ class Google(Service):
         reply = self._client.batch_annotate_images(
             requests=requests, retry=None, timeout=service.TIMEOUT
         )
-        answers: list[object] = []
+        answers: Raws = []
         for response in reply.responses:
             error = response.error
             if error.code:
@@ -408,14 +410,7 @@ class Rekognition(Vendor, OnePictureService):
 
         # ask.retry sends again, and nothing else
         config = Config(retries={"total_max_attempts": 1, "mode": "standard"})
-        client = service.amazon(
-            "rekognition",
-            self.SERVICE,
-            self.CREDENTIALS,
-            region=self._options.region,
-            endpoint_url=self._address or None,
-            config=config,
-        )
+        client = self._amazon("rekognition", self._options.region, config=config)
         client.meta.events.register("before-send.rekognition", service.before_send())
         return client
 

@@ -29,6 +29,7 @@ from gslopes.ask.classifiers.model_file import (
 from gslopes.ask.pictures import decoded
 from gslopes.core import (
     ConfigError,
+    JsonObject,
     ModelError,
     Names,
     Traits,
@@ -37,7 +38,7 @@ from gslopes.core import (
     is_out_of_memory,
     read_named,
 )
-from gslopes.core.records import Answer, ByteArray
+from gslopes.core.records import Answer, ByteArray, Files, Raws
 
 BATCH = 32
 _TRIED = 256  # pixels, side of the picture that a model is tried out with
@@ -108,7 +109,7 @@ class TorchModel(ABC):
         """Ask about a gray picture.  Raises: ModelError if the outputs do not fit the labels."""
         self._logits([np.full((_TRIED, _TRIED, 3), 128, np.uint8)])
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to [number of the label, score] pairs each, highest first.
 
         Raises: PhotoError if a picture cannot be decoded; ModelError if the outputs do not fit the labels.
@@ -315,7 +316,7 @@ def load_weights(module: Any, file: Path | str) -> str:
     return digest_of([file])
 
 
-def read_state(file: Path) -> dict[str, Any]:
+def read_state(file: Path) -> JsonObject:
     """The state dict in a file, out of its wrappers and without the prefixes of all its keys.
 
     Raises: ModelError if the file has none; a file that would have to run code is not read.

@@ -47,7 +47,7 @@ from gslopes.core import (
     read_beside,
     read_json,
 )
-from gslopes.core.records import Answer, Classifier
+from gslopes.core.records import Answer, Classifier, Files, Raws
 
 Task = Literal["auto", "classify", "zero-shot", "caption", "answer"]
 _FACTS = read_beside(__file__, "transformers.toml")
@@ -256,7 +256,7 @@ class Captioner(Writer):
         super().__init__(name, options, device)
         self._captions = CaptionReader(self)
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to a caption each.  Raises: PhotoError if one cannot be decoded."""
         texts = [self._options.prompt or _FACTS["prompt"]] * len(pictures)
         return [reply["text"] for reply in self._written(decoded(pictures), texts)]
@@ -284,7 +284,7 @@ class Answerer(Prompted, Writer):
             )
         self._take(prompt)
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
+    def ask(self, pictures: Files) -> Raws:
         """Encoded pictures to the replies about each, one for every order of the options that is asked.
 
         Raises: PhotoError if one cannot be decoded.

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
@@ -18,7 +18,14 @@ from gslopes.ask.boxes import (
     centres,
     crop_rectangle,
 )
-from gslopes.ask.croppers import has_map
+from gslopes.ask.cache import AnswerCache, cache_folder
+from gslopes.ask.classifiers import prepare_classifier
+from gslopes.ask.classifiers.http import HttpCropper
+from gslopes.ask.client import Client
+from gslopes.ask.config import CostLimits
+from gslopes.ask.cost import Budget
+from gslopes.ask.croppers import Setting, has_map, load_cropper
+from gslopes.ask.croppers.given import as_cropper
 from gslopes.ask.croppers.joining import (
     Layout,
     almost_symmetric,
@@ -32,18 +39,110 @@ from gslopes.ask.croppers.joining import (
     share_inside,
 )
 from gslopes.ask.croppers.policies import outcomes, temperature_for
-from gslopes.ask.croppers.remote import RemoteCropper
 from gslopes.ask.pictures import png
+from gslopes.ask.questions import PartProgress, Question
+from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import AnswerError, Refused, Tick
 from gslopes.core.arrays import Array, Integers, batches, doubles
-from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, SaliencyMap
+from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, Function, SaliencyMap
+from gslopes.faces.find import MtcnnFinder
 
 Pairs = list[list[int]]
 BATCH = 256
+PART = 16  # pictures that are made, and a service is asked about, together
 JPEG = 75  # quality of the files that the published pictures went through
 _JOINED = 8  # whole pictures in memory at once
+Places = Sequence[int]  # of photos by their numbers, or of pictures in a list
+
+
+# -- croppers over a network, asked by the one careful client: paced, paid for, kept by content, nothing asked twice ---
+
+
+@dataclass(eq=False)
+class RemoteCropper:
+    """A cropper behind an address, which is asked about many pictures at once.
+
+    service: who is asked.  cost_limits: cache and budget.  budget: of all services of one command.
+    ratios: height/width.  seed: of the order of the questions.
+    """
+
+    service: HttpCropper
+    cost_limits: CostLimits
+    budget: Budget
+    ratios: Sequence[float]
+    seed: int
+
+    def __post_init__(self) -> None:
+        self.name = self.service.name
+        self.version = self.service.version
+        self._at = {ratio: self.service.at(ratio) for ratio in self.ratios}
+        for classifier in self._at.values():
+            prepare_classifier(classifier)
+
+    def requests(self, pictures: int) -> list[Price]:
+        """The most that asking about ``pictures`` pictures takes, for each ratio."""
+        return [estimate(service, [pictures], stage="pairs") for service in self._at.values()]
+
+    def boxes(
+        self, pictures: Sequence[Callable[[], bytes]], tick: Tick
+    ) -> list[dict[float, Answer]]:
+        """Of each picture the answers by ratio; asked by lot, so that a service that drifts cannot pose as an effect.
+
+        pictures: give their files.  tick: called with how many have all their answers.
+
+        Raises: as ``ask.client.Client.ask_parts``.
+        """
+        answers: list[dict[float, Answer]] = [{} for _ in pictures]
+        lot = np.random.default_rng(self.seed).permutation(len(pictures)).tolist()
+        questions = [Question(f"{number}", pictures[number]) for number in lot]
+        parts = [list(part) for part in batches(questions, PART)]
+
+        def done(ratio: float, progress: PartProgress) -> None:
+            for question, answer in progress.answered():
+                answers[int(question.photo)][ratio] = answer
+            tick(
+                sum(
+                    len(answers[int(question.photo)]) == len(self._at)
+                    for question in progress.questions
+                )
+            )
+
+        with AnswerCache(cache_folder(self.cost_limits.cache)) as cache:
+            for ratio, service in self._at.items():
+                client = Client(service, cache=cache, budget=self.budget)
+                client.ask_parts(enumerate(parts), partial(done, ratio))
+        return answers
+
+
+def ready_croppers(
+    names: Sequence[str],
+    given: Sequence[Saliency | Cropper | Function],
+    cost_limits: CostLimits,
+    ratios: Sequence[float],
+    setting: Setting,
+) -> list[Saliency | Cropper | RemoteCropper]:
+    """Croppers by name and those given, functions among them; those over a network with credentials checked.
+
+    setting: its finder of faces is MTCNN if a cropper needs one and it has none.
+
+    Raises: as ``ask.croppers.load_cropper``; CredentialsError, UsageError.
+    """
+    if setting.finder is None and any(name.startswith("faces") for name in names):
+        setting = replace(setting, finder=MtcnnFinder())
+    named = [load_cropper(name, setting) for name in names]
+    budget = Budget.of(cost_limits)
+    return [
+        RemoteCropper(model, cost_limits, budget, ratios, setting.seed)
+        if isinstance(model, HttpCropper)
+        else model
+        for model in map(as_cropper, [*named, *given])
+    ]
+
+
+# -- croppers of any kind ----------------------------------------------------------------------------------------------
+
+
 Model = Saliency | Cropper | RemoteCropper
-Pictures = Integers
 
 
 class MapBatch(NamedTuple):
@@ -52,7 +151,7 @@ class MapBatch(NamedTuple):
     rows: places in the list of pictures.  scores: (B, rows, columns).  x, y: cell centres.  plan: the layout.
     """
 
-    rows: Sequence[int]
+    rows: Places
     scores: FloatArray
     x: FloatArray
     y: FloatArray
@@ -118,12 +217,12 @@ class Asker:
     halves: dict[tuple[int, Size], ByteArray] = field(default_factory=dict)
     checked: bool = False
 
-    def picture(self, photos: Sequence[int]) -> tuple[ByteArray, Layout]:
+    def picture(self, photos: Places) -> tuple[ByteArray, Layout]:
         """The joined picture itself."""
         jpeg = JPEG if self.as_published else None
         return join([self.photo(photo) for photo in photos], jpeg=jpeg, stacked=self.stacked)
 
-    def kept(self, photos: Sequence[int], plan: Layout, crop: Crop) -> list[float | None]:
+    def kept(self, photos: Places, plan: Layout, crop: Crop) -> list[float | None]:
         """Share of each person's head inside a crop; None without a head."""
         heads = [self.heads.get(photo) for photo in photos]
         return [
@@ -152,7 +251,7 @@ class Asker:
 
     def answers(
         self,
-        pictures: Pictures,
+        pictures: Integers,
         policies: Sequence[str] = ("argmax",),
         draw: Array | None = None,
         tick: Tick = lambda pictures: None,
@@ -226,12 +325,10 @@ class Asker:
             tick(1)
             yield self._boxed(row, photos, _boxes_of(model, picture, self.ratios))
 
-    def _file(self, photos: Sequence[int]) -> bytes:
+    def _file(self, photos: Places) -> bytes:
         return png(self.picture(photos)[0])
 
-    def _boxed(
-        self, row: int, photos: Sequence[int], answers: Iterable[tuple[float, Answer]]
-    ) -> Joined:
+    def _boxed(self, row: int, photos: Places, answers: Iterable[tuple[float, Answer]]) -> Joined:
         """What comes of a picture by the answers at each ratio, the first of which is not answered decides."""
         plan = layout([self.sizes[photo] for photo in photos], stacked=self.stacked)
         crops = {}
@@ -255,7 +352,7 @@ class Asker:
 
     # -- maps ----------------------------------------------------------------------------------------------------------
 
-    def maps(self, pictures: Pictures) -> Iterator[MapBatch | Joined]:
+    def maps(self, pictures: Integers) -> Iterator[MapBatch | Joined]:
         """Batches of maps of pictures, (n, people) numbers of photos; a picture without a map by itself."""
         layouts = defaultdict(list)
         photos = pictures.tolist()
@@ -271,7 +368,7 @@ class Asker:
                     yield from self._joined(photos, part, plan)
 
     def _assembled(
-        self, photos: Pairs, rows: Sequence[int], plan: Layout, sizes: Sizes
+        self, photos: Pairs, rows: Places, plan: Layout, sizes: Sizes
     ) -> MapBatch | None:
         """Maps from photos that are shrunk first, if that is all the model sees of each; else None."""
         model: Any = self.model
@@ -304,9 +401,7 @@ class Asker:
         self.checked = True
         return True
 
-    def _joined(
-        self, photos: Pairs, rows: Sequence[int], plan: Layout
-    ) -> Iterator[MapBatch | Joined]:
+    def _joined(self, photos: Pairs, rows: Places, plan: Layout) -> Iterator[MapBatch | Joined]:
         for part in batches(rows, _JOINED):
             answers = self._asked([self.picture(photos[row])[0] for row in part], plan)
             shapes = defaultdict(list)

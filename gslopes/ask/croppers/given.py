@@ -8,7 +8,6 @@ one JSON object a line, ``picture`` being ``picture_key`` of the picture that wa
     {"picture": "<64 hex digits>", "ratio": 0.56, "box": [left, top, width, height]}
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from pathlib import Path
@@ -18,7 +17,6 @@ import numpy as np
 
 from gslopes.ask.boxes import Cropper, Saliency, fitted, grid_map
 from gslopes.ask.classifiers.calling import user_line
-from gslopes.ask.classifiers.identity import identity_at, identity_of
 from gslopes.ask.classifiers.model_file import (
     InputOptions,
     Program,
@@ -28,12 +26,12 @@ from gslopes.ask.classifiers.model_file import (
     output_of,
     session,
 )
-from gslopes.ask.classifiers.python import function_at
+from gslopes.ask.classifiers.python import function_at, identity_at, identity_of
 from gslopes.ask.classifiers.replay import Recording
 from gslopes.ask.croppers import Setting
 from gslopes.ask.names import takes
 from gslopes.core import AnswerError, ConfigError, UsageError, frozen, hexdigest
-from gslopes.core.records import ByteArray, Crop, SaliencyMap
+from gslopes.core.records import ByteArray, Crop, Function, SaliencyMap
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -55,7 +53,7 @@ def python_cropper(name: str, options: PythonCropOptions, setting: Setting) -> "
     return kind(function, name, identity_at(options.path, function, options.version).version)
 
 
-def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
+def as_cropper(given: Saliency | Cropper | Function) -> Saliency | Cropper:
     """A function as a cropper: of pictures to maps, or of pictures and a ratio to rectangles; a cropper stays itself.
 
     Its version is a digest, so that a run goes on only with the same function, see ``core.digest``.
@@ -86,7 +84,7 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
 class _OfFunction:
     """What answers about a list of (H, W, 3) uint8 RGB pictures."""
 
-    function: Callable[..., Any]
+    function: Function
     name: str
     version: str = ""
 

@@ -1,6 +1,5 @@
 """Croppers without a map: around faces, in the middle, anywhere, and the package smartcrop, as websites use it."""
 
-from abc import ABC, abstractmethod
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -9,16 +8,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gslopes.ask.boxes import crop_rectangle
+from gslopes.ask.boxes import Size, crop_rectangle
 from gslopes.ask.croppers import Plain
 from gslopes.core import UsageError, hexdigest
 from gslopes.core.records import ByteArray, Crop, Photo
 
-Size = tuple[int, int]  # width and height, pixels
 
-
-class _AroundPoint(Plain, ABC):
-    """Crops around one point of a picture, whatever the ratio."""
+class Centre(Plain):
+    """Around the middle of the picture, whatever the ratio: no saliency at all."""
 
     version = "1"
 
@@ -26,20 +23,12 @@ class _AroundPoint(Plain, ABC):
         """(H, W, 3) uint8 RGB to a rectangle."""
         return crop_rectangle(picture.shape[1], picture.shape[0], *self._point(picture), ratio)
 
-    @abstractmethod
-    def _point(self, picture: ByteArray) -> Size:
-        """x, y, pixels."""
-
-
-class Centre(_AroundPoint):
-    """The middle of the picture: no saliency at all."""
-
     def _point(self, picture: ByteArray) -> Size:
         return picture.shape[1] // 2, picture.shape[0] // 2
 
 
-class Random(_AroundPoint):
-    """A random point, the same for the same picture: the placebo."""
+class Random(Centre):
+    """Around a random point, the same for the same picture: the placebo."""
 
     def __post_init__(self) -> None:
         self.version = f"seed {self.setting.seed}"

@@ -36,6 +36,7 @@ PROGRAM_MEANS = (103.939, 116.779, 123.68)
 STRIDE = 16
 PARAMETRIC = 4  # the code of leaky units; any other code is ReLU
 _BATCH = 16
+Records = Mapping[str, bytes]
 _SIDE = 320  # pixels of the square that a picture is fitted into, as the published program does it
 
 
@@ -115,7 +116,7 @@ def records(data: bytes) -> dict[str, bytes]:
     return entries
 
 
-def _layer(entries: Mapping[str, bytes], index: int) -> Layer:
+def _layer(entries: Records, index: int) -> Layer:
     kind = _integer(entries, f"{index}Type")
     if kind in (POOL, SMOOTH):
         return Layer(kind)
@@ -132,14 +133,14 @@ def _layer(entries: Mapping[str, bytes], index: int) -> Layer:
     return Layer(CONVOLUTION, weight, bias, activation, alpha)
 
 
-def _integer(entries: Mapping[str, bytes], key: str) -> int:
+def _integer(entries: Records, key: str) -> int:
     value = entries.get(key, b"")
     if len(value) != 4:
         raise ValueError(f"the number {key!r} is missing")
     return int.from_bytes(value, "little", signed=True)
 
 
-def _array(entries: Mapping[str, bytes], key: str, dims: int) -> FloatArray:
+def _array(entries: Records, key: str, dims: int) -> FloatArray:
     value = entries.get(key, b"")
     if (kind := entries.get(f"{key}.dtype", b"")) != b"float32":
         raise ValueError(f"{key} is of the type {kind!r}, not float32")

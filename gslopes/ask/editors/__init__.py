@@ -5,11 +5,14 @@ a ``faces.edit.protocol.PictureEditor``. Its name and options are written as tho
 Other packages add theirs by an entry point of the group ``gslopes.editors``; our own are in ``catalogue.toml``.
 """
 
+import base64
+import re
 from copy import copy
 from typing import Any, Self, cast
 
 from gslopes.ask.classifiers.catalogue import (
     ClassifierEntry,
+    Resolved,
     entry_of,
     full_name,
     listed,
@@ -17,7 +20,10 @@ from gslopes.ask.classifiers.catalogue import (
     registry_of,
     resolved,
 )
+from gslopes.ask.pictures import in_base64
+from gslopes.ask.secrets import PICTURE
 from gslopes.core import ConfigError, UsageError, frozen
+from gslopes.core.records import Answer
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.faces.zoo.spec import asset_names, find_asset, find_spec
 
@@ -25,6 +31,46 @@ CATALOGUE = listed("outside", "editors")
 REGISTRY = registry_of("editor", CATALOGUE)
 GIVEN = "given:"  # before the name of an editor that is an object of Python
 _CHIP = 512  # pixels, unless the user says otherwise
+_FILE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|RIFF....WEBP", re.DOTALL)
+_DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,")
+_URL_SAFE = str.maketrans("-_", "+/")  # to the usual base64
+
+
+# -- what editors give for a picture: how it is kept, as JSON, and how a picture is told from anything else ------------
+
+
+def is_picture(data: bytes) -> bool:
+    """Whether these are the bytes of a PNG, JPEG or WebP file, by how they begin.
+
+    >>> is_picture(b"<html>"), is_picture(bytes.fromhex("ffd8ffe0"))
+    (False, True)
+    """
+    return bool(_FILE.match(data))
+
+
+def kept(picture: bytes, version: str = "") -> dict[str, str]:
+    """The raw answer with a picture.  picture: the bytes of its file.  version: of the model, if it is told."""
+    return {"picture": in_base64(picture), "version": version}
+
+
+def answer_of(raw: Any) -> Answer:
+    """The answer that a raw one holds, as ``kept`` makes it; ``{"refused": reason}`` is a refusal."""
+    version = raw.get("version", "")
+    if "refused" in raw:
+        return Answer("refused", (), str(raw["refused"]), version)
+    return Answer("answered", picture=base64.b64decode(raw["picture"]), version=version)
+
+
+def picture_within(text: str) -> bytes:
+    """The file that a text is in base64, also as a ``data:`` address; empty if it is none."""
+    plain = "".join(_DATA_URL.sub("", text, count=1).split()).translate(_URL_SAFE).rstrip("=")
+    if not PICTURE.fullmatch(plain) or len(plain) % 4 == 1:
+        return b""
+    data = base64.b64decode(plain + "=" * (-len(plain) % 4))
+    return data if is_picture(data) else b""
+
+
+# -- editors ----------------------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -45,6 +91,7 @@ class Wished:
     """
 
     name: str
+    parse = staticmethod(answer_of)
     seeded = False
     _wish = Wish("")
 
@@ -113,7 +160,7 @@ def canonical_name(text: str) -> str:
     return _resolve(text, asks=False)[0]
 
 
-def _resolve(text: str, asks: bool = True) -> tuple[str, Any, Any]:
+def _resolve(text: str, asks: bool = True) -> Resolved:
     if text.startswith(GIVEN):
         raise UsageError(
             f"The editor {text.removeprefix(GIVEN)} is an object of Python.",

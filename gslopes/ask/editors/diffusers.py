@@ -18,8 +18,7 @@ import numpy as np
 
 from gslopes.ask.classifiers.torch_model import from_hub
 from gslopes.ask.classifiers.transformers import digest_of_folder
-from gslopes.ask.editors import Setting, Wished
-from gslopes.ask.editors.replies import answer_of, kept
+from gslopes.ask.editors import Setting, Wished, kept
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import (
     ConfigError,
@@ -87,7 +86,6 @@ class DiffusersEditor(Wished):
 
     Options = DiffusersOptions
     traits = Traits(cached=True, prepares=True, pictures=True)
-    parse = staticmethod(answer_of)
     words = True
     seeded = True
 
@@ -116,7 +114,7 @@ class DiffusersEditor(Wished):
         self._pipeline()
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """At most ``batch`` encoded pictures to a PNG of the same size each, as ``replies.kept`` has it, or a Refused.
+        """At most ``batch`` encoded pictures to a PNG of the same size each, as ``kept`` has it, or a Refused.
 
         Raises: PhotoError; what the pipeline raises.
         """

@@ -29,8 +29,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from gslopes.ask.classifiers import picking, problems
 from gslopes.ask.classifiers.http import PLACE, Endpoint, RequestOptions, filled
 from gslopes.ask.classifiers.service import OnePictureService
-from gslopes.ask.editors import CATALOGUE, Wished
-from gslopes.ask.editors.replies import answer_of, is_picture, kept, picture_within
+from gslopes.ask.editors import CATALOGUE, Wished, is_picture, kept, picture_within
 from gslopes.core import AnswerError, ConfigError, frozen, many
 
 _PARTS = ("attribute", "value", "text", "seed", "draw")
@@ -87,7 +86,6 @@ class HttpEditor(Wished, Endpoint, OnePictureService):
 
     Options = HttpEditOptions
     _answers_in = ("picture", "refused")
-    parse = staticmethod(answer_of)
     LISTED = CATALOGUE
 
     def __init__(self, name: str, options: HttpEditOptions, setting: Any = None) -> None:

@@ -53,8 +53,7 @@ import numpy as np
 from gslopes.ask.classifiers import problems
 from gslopes.ask.classifiers.compatible import CompatibleOptions, CompatibleService
 from gslopes.ask.classifiers.picking import shape
-from gslopes.ask.editors import CATALOGUE, Setting, Wished
-from gslopes.ask.editors.replies import answer_of, kept, picture_within
+from gslopes.ask.editors import CATALOGUE, Setting, Wished, answer_of, kept, picture_within
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import AnswerError, JsonObject, PhotoError, Refused, frozen
 from gslopes.core.arrays import Integers

@@ -20,7 +20,7 @@ depends on, or by ``version=``. If a value has no digest, nothing is kept.
 import inspect
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, Self, cast
@@ -29,12 +29,11 @@ import numpy as np
 
 from gslopes.ask.classifiers.calling import BGR, as_function
 from gslopes.ask.classifiers.python import FunctionClassifier, function_at
-from gslopes.ask.editors import Wished
-from gslopes.ask.editors.replies import answer_of, is_picture, kept
+from gslopes.ask.editors import Wished, is_picture, kept
 from gslopes.ask.names import Bounded
 from gslopes.ask.pictures import png
 from gslopes.core import AnswerError, ModelError, Traits, UsageError, frozen, many, read_regular
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, Function
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 from gslopes.photos.decode import LARGEST_FILE
 
@@ -79,7 +78,6 @@ class FunctionEditor(Wished, FunctionClassifier):
     _editor: "FunctionEditor"
     _maker = "as_editor"
     traits = Traits(pictures=True, warns=True, cached=True)
-    parse = staticmethod(answer_of)
 
     def __init__(self, function: Any, options: PythonOptions, name: str = "") -> None:
         self._take(options)
@@ -101,7 +99,7 @@ class FunctionEditor(Wished, FunctionClassifier):
         """What is wished for."""
         return self._wish.text if self.words else self._wish.value
 
-    def _of_pictures(self) -> Callable[..., Any]:
+    def _of_pictures(self) -> Function:
         function = self._function
         if not self._given:
             return lambda x: function(x, self._main)
@@ -134,7 +132,7 @@ class FunctionEditor(Wished, FunctionClassifier):
             return error
 
 
-def _given(function: Callable[..., Any], main: str) -> dict[str, str]:
+def _given(function: Function, main: str) -> dict[str, str]:
     """Parameters to the part of a wish that each is given; of a function that names none, the second is the main one.
 
     main: what must be given: its second parameter is, unless another one, or a ``text``, has the name of it.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pandas import DataFrame
@@ -17,7 +16,7 @@ from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.client import Client
 from gslopes.ask.cost import Budget, UsageStats, said
 from gslopes.ask.questions import PartProgress, Question
-from gslopes.core import SkipReason, many, traits_of
+from gslopes.core import JsonObject, SkipReason, many, traits_of
 from gslopes.core.records import Answer
 from gslopes.faces.edit.protocol import PictureEditor, Wish
 
@@ -67,9 +66,14 @@ class RemoteEditor:
         folder = writable_cache(self.cache) if self._traits.kept else self.journal
         answers: Answers = {}
         with AnswerCache(folder) as kept, ThreadPoolExecutor(at_once, "editor") as pool:
-            shared: dict[str, Any] = {"cache": kept, "journal": kept, "beside": self._first}
-            shared |= {"budget": self.budget, "usage": self.usage}
-            shared["threads"] = self._most // at_once
+            shared: JsonObject = {
+                "cache": kept,
+                "journal": kept,
+                "beside": self._first,
+                "budget": self.budget,
+                "usage": self.usage,
+                "threads": self._most // at_once,
+            }
             clients = [Client(self._at(wish), **shared) for wish in wishes]
             running = {
                 pool.submit(_asked, client, wish, wanted[wish])

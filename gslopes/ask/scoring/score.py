@@ -18,7 +18,7 @@ from gslopes.ask.classifiers import prepare_classifier, warn_of
 from gslopes.ask.client import Client
 from gslopes.ask.config import CostLimits
 from gslopes.ask.cost import Budget, UsageStats, said
-from gslopes.ask.questions import PartProgress, about_edits
+from gslopes.ask.questions import Effects, PartProgress, about_edits
 from gslopes.ask.scoring.cost import Price, confirm_cost, estimate_parts
 from gslopes.core import (
     Executor,
@@ -155,7 +155,9 @@ class Scoring:
                     note = "\nStopping: the requests in flight are finished first. Ctrl-C again ends at once."
                     self.executor.note(note)
             update()
-        self._report(clients)
+        self._warn()
+        for text in said("done.txt.j2", clients=clients, budget=self.budget).splitlines():
+            self.executor.note(f"score      {text}")
         if stop is not None or errors:
             raise stop or errors[0]
 
@@ -212,11 +214,6 @@ class Scoring:
                     f"{said('models.txt.j2', models=models)}."
                 )
 
-    def _report(self, clients: Sequence[Client]) -> None:
-        self._warn()
-        for line in said("done.txt.j2", clients=clients, budget=self.budget).splitlines():
-            self.executor.note(f"score      {line}")
-
 
 def models_of(folder: Path) -> JsonObject:
     """Which model versions a service answered with, from the parts that are done; empty if it does not tell.
@@ -228,7 +225,7 @@ def models_of(folder: Path) -> JsonObject:
         largest of these.
     """
     models: Counter[str] = Counter()
-    effects: dict[str, list[float]] = {}
+    effects: Effects = {}
     for path in sorted(folder.glob("models-*.json")):
         try:
             content = read_json(path)

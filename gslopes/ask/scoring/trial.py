@@ -25,6 +25,7 @@ from gslopes.core import (
     Executor,
     JsonObject,
     ModelError,
+    Names,
     PhotoError,
     SkipReason,
     UsageError,
@@ -32,7 +33,7 @@ from gslopes.core import (
     traits_of,
     twins,
 )
-from gslopes.core.records import Able, Answer, ByteArray, Classifier
+from gslopes.core.records import Able, Answer, ByteArray, Classifier, Files
 from gslopes.photos.decode import in_srgb
 from gslopes.photos.folder import PhotoFile, open_srgb, photo_bytes, photo_of
 
@@ -81,7 +82,7 @@ def ask_first(
             note.note(f"Warning: {odd}")
 
 
-def first_pictures(files: Sequence[PhotoFile]) -> list[bytes]:
+def first_pictures(files: Sequence[PhotoFile]) -> Files:
     """The first two distinct photos that can be read, JPEG or PNG."""
     pictures: dict[bytes, None] = {}
     for file in files[:_LOOK]:
@@ -177,11 +178,11 @@ class Trial:
     sent: str
     thumbnail: str
     pictures: tuple[JsonObject, ...]
-    varying: tuple[str, ...]
+    varying: Names
     seconds: float
     usd: float
     price: float | None
-    notes: tuple[str, ...]
+    notes: Names
 
     @property
     def failed(self) -> int:

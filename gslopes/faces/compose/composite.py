@@ -4,14 +4,12 @@ Photo and chip frames: see ``core.records``.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, doubles, floats
+from gslopes.core.arrays import AnyArray, Array, doubles, floats
 from gslopes.core.geometry import scale_of, smoothed
 from gslopes.core.records import ByteArray, FloatArray, Motion
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
@@ -58,7 +56,7 @@ class Composite:
         return np.stack([self.picture(k) for k in range(len(self))])
 
 
-def cut(pixels: NDArray[Any], box: Box) -> NDArray[Any]:
+def cut(pixels: AnyArray, box: Box) -> AnyArray:
     """The part of a picture (H, W, ...) that lies in a box; writing to it writes there."""
     x0, y0, x1, y1 = box
     return pixels[y0:y1, x0:x1]

@@ -5,11 +5,11 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from PIL import Image
 
-from gslopes.core import PhotoError, UsageError, show
+from gslopes.core import JsonObject, PhotoError, UsageError, show
 from gslopes.core.records import ByteArray
 from gslopes.photos.folder import open_photo
 
@@ -41,7 +41,7 @@ def encode(
     one_channel = gray and (icc is None or icc[16:20] == b"GRAY")
     image = Image.fromarray(pixels[..., 0].copy() if one_channel else pixels)
     file = io.BytesIO()
-    options: dict[str, Any] = {"compress_level": min(9, 1 + max(0, QUALITY - quality))}
+    options: JsonObject = {"compress_level": min(9, 1 + max(0, QUALITY - quality))}
     if file_format == "jpeg":
         options = {"quality": quality, "subsampling": 0, "restart_marker_rows": 1}
     image.save(file, file_format, icc_profile=icc, **options)

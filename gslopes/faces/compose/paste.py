@@ -5,14 +5,16 @@ machine: a GPU took as long as one core (4 ms a photo, 28 pictures).
 """
 
 import math
+from collections.abc import Sequence
+from typing import Literal
 
 import cv2
 import numpy as np
 
 from gslopes.core import ModelError
-from gslopes.core.arrays import Array, floats
+from gslopes.core.arrays import Array, as_levels, floats
 from gslopes.core.geometry import LUMA, OFFSET, warp
-from gslopes.core.records import ByteArray, EditedChip, Ends, FloatArray
+from gslopes.core.records import ByteArray, EditedChip, Ends, Face, FloatArray, Photo
 from gslopes.faces.compose.composite import FRACTIONS, Composite, Footprint, cut, to_photo
 from gslopes.faces.compose.masks import Head, bust_matrix
 from gslopes.faces.compose.tone import toned
@@ -20,6 +22,7 @@ from gslopes.faces.zoo.spec import Blend
 
 # For each value, which layer is carried into the photo, and what part of it.
 Shares = list[tuple[int, float]]
+Whole = Literal["auto", "paste", "difference", "whole"]
 
 
 def compose(
@@ -155,3 +158,45 @@ class Mover:
         y = self.y - down
         moved = cv2.remap(picture, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
         return floats(moved).reshape(picture.shape)
+
+
+# --- Blend whole pictures, which an editor of others gave and which lie on their photo, into it -----------------------
+
+
+def composite_of(
+    photo: Photo,
+    face: Face,
+    mask: FloatArray,
+    pictures: Sequence[ByteArray],
+    blend: Whole,
+    neutral: ByteArray | None = None,
+    head: Head | None = None,
+) -> Composite:
+    """Blend K pictures that lie on their photo into it.
+
+    mask: (S, S) float32 in [0, 1], chip frame.  pictures: K of (H, W, 3) uint8 RGB.
+    blend: with m the mask in the photo, ``paste``, as ``auto``: m·picture + (1 - m)·photo; ``difference``:
+        photo + m·(picture - neutral); ``whole``: the picture. Of a gray photo their luminance counts.
+    neutral: (H, W, 3) uint8 RGB, the picture of no change.  head: where ears and neck may change too; None if not.
+    """
+    drawn = np.stack([_as_gray(picture, photo) for picture in pictures])
+    if blend == "whole":
+        height, width = photo.shape
+        ones = np.ones((height, width), np.float32)
+        return Composite(photo.pixels, drawn, ones, (0, 0, width, height), 1.0)
+    footprint = Footprint(photo.pixels, None, mask, face.matrix, head)
+    before = cut(photo.pixels, footprint.box)
+    base = floats(before)
+    if blend == "difference" and neutral is not None:
+        base = floats(cut(_as_gray(neutral, photo), footprint.box))
+    changes = [cut(picture, footprint.box) - base for picture in drawn]
+    levels = before + footprint.weight[..., None] * np.stack(changes)
+    return footprint.composite(as_levels(levels))
+
+
+def _as_gray(picture: ByteArray, photo: Photo) -> ByteArray:
+    """The picture, gray if the photo is."""
+    if not photo.gray:
+        return picture
+    gray = as_levels(floats(picture) @ floats(LUMA))
+    return np.repeat(gray[..., None], 3, axis=-1)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import doubles, floats
+from gslopes.core.arrays import as_levels, doubles, floats
 from gslopes.core.geometry import LUMA, smoothed
 from gslopes.core.records import FloatArray, Motion
 from gslopes.faces.compose.composite import STEEPEST, Composite, steepness
@@ -158,7 +158,7 @@ def _changed(
         moved = base if move is None else move(base, distance)
         signed = np.float32(np.sign(distance)) * masked
         amount = _amount(moved - base, signed, _size(edited - base))
-        patches[k] = np.clip(np.rint(moved + amount * signed), 0, 255)
+        patches[k] = as_levels(moved + amount * signed)
     return Composite(composite.photo, patches, composite.weight, composite.box, composite.mask_area)
 
 

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core import ModelError, runtime, serving
+from gslopes.core import ModelError, Names, runtime, serving
 from gslopes.core.arrays import floats, slices
 from gslopes.core.geometry import OFFSET
 from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
+from gslopes.faces.networks.edit_field import ToneScale
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded
-from gslopes.faces.networks.tone_scale import ToneScale
 from gslopes.faces.zoo import LoadedModel, ModelSpec, load
 from gslopes.faces.zoo.reader import (
     LEAST,
@@ -148,18 +148,21 @@ FARTHEST_ZERO = 0.75  # share of the way, however little a reading moves
 ENDS_BATCH = 16  # chips that are read at once on the CPU
 
 
+Ways = tuple[Tensor, ...]  # what ``_ways`` gives
+
+
 class _FieldEditor(_ZooEditor):
     """What both editors on such a network have in common."""
 
     # Of chips (b, 3, S, S), RGB in [0, 1], at K values: towards and shares as of ``Ends``, fields and distances as of
     # ``Motion``, shares and ends as of ``Tone``, unless the skin's colour is the network's; its ends may be ``tone``.
     # After them ratios and moves, the network's, (b, E, 3, S, S) and (b, ..., S, S, 2); and the values.
-    _ways: Callable[..., tuple[Tensor, ...]]
+    _ways: Callable[..., Ways]
 
     def __init__(self, model: LoadedModel, device: str, calibrated: bool) -> None:
         super().__init__(model, device, calibrated)
         self.network: Any = model.module.to(memory_format=torch.channels_last)
-        self.tone: tuple[tuple[float, ...], ...] = ()
+        self.tone: Any = ()
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips at every value, and unchanged.
@@ -225,9 +228,7 @@ class EndsEditor(_FieldEditor):
         self.photo_values = PhotoValues.of(self.spec, reader, device)
         self.tone = self.network.config.tone
 
-    def _ways(
-        self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray
-    ) -> tuple[Tensor, ...]:
+    def _ways(self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray) -> Ways:
         source_value = self.photo_values(x)[:, :1]
         places = source_value.new_tensor(values)
         if self.steps and self.spec.own_zero:
@@ -279,9 +280,7 @@ class GroupsEditor(_FieldEditor):
         read = [*self.reader.labels, ""]
         self.columns = [read.index(label) if label in read else -1 for label in labels]
 
-    def _ways(
-        self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray
-    ) -> tuple[Tensor, ...]:
+    def _ways(self, x: Tensor, ratios: Tensor, moves: Tensor, values: FloatArray) -> Ways:
         wanted = torch.tensor([self.towards[int(value)] for value in values], device=self.device)
         towards = wanted.clamp(min=0).expand(len(x), -1)
         share = (wanted >= 0).to(x).expand(len(x), -1)
@@ -357,7 +356,7 @@ class PhotoValues:
     """
 
     def __init__(
-        self, reader: LoadedModel, attributes: tuple[str, ...], tagger: LoadedModel | None = None
+        self, reader: LoadedModel, attributes: Names, tagger: LoadedModel | None = None
     ) -> None:
         self.reader = FaceReader(replace(reader, module=folded(reader.module)))
         self.attributes = attributes
@@ -420,16 +419,17 @@ def editor_of(
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """
     loaded = load(model, device) if isinstance(model, str) else model
-    if loaded.spec.network == "tone-scale":
+    network = loaded.spec.network
+    if network == "tone-scale":
         return ToneEditor(loaded, device)
-    if loaded.spec.network not in ("edit-ends", "edit-groups"):
+    if network not in ("edit-ends", "edit-groups"):
         return FaderEditor(loaded, device, reader, calibrated)
     if reader is None:
         raise ModelError(
             f"{loaded.spec.name} needs a reader of a face's own value.",
             "Name one; the walk takes the labeller.",
         )
-    if loaded.spec.network == "edit-groups":
+    if network == "edit-groups":
         return GroupsEditor(loaded, names or loaded.spec.names, device, reader)
     return EndsEditor(loaded, device, reader, calibrated)
 

@@ -1,4 +1,4 @@
-"""Pictures that an editor of others gave, fitted onto their photo; ``compose.pictures`` blends them in.
+"""Pictures that an editor of others gave, fitted onto their photo; ``compose.paste`` blends them in.
 
 A picture is aligned by what should not have changed: corners around the face, followed from the photo into the picture;
 where too few of them are found again, corners of the whole photo.
@@ -7,14 +7,14 @@ Source of how they are followed: Lucas & Kanade 1981, by pyramids (Bouguet 2001)
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import cv2
 import numpy as np
 
 from gslopes.core import PhotoError, Reason, SkipReason, frozen_identity
-from gslopes.core.arrays import Array, Flags, doubles, floats
+from gslopes.core.arrays import Array, Flags, as_levels, doubles, floats
 from gslopes.core.geometry import around
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.photos.decode import in_profile, in_srgb, is_srgb, is_upright
@@ -133,8 +133,7 @@ def _motion(photo: Photo, face: Face, pixels: ByteArray) -> Array | None:
             raise _unfit(photo, Reason.MIRRORED)
     if agreed < LEAST:
         raise _unfit(photo, Reason.MOVED, "nothing of the photo lies where it was")
-    x0, y0, x1, y1 = (doubles(face.box) * scale).tolist()
-    if _farthest(matrix, (x0, y0, x1, y1)) <= STILL:
+    if _farthest(matrix, doubles(face.box) * scale) <= STILL:
         return None
     # pixels' centres are whole numbers in both frames
     matrix[:, 2] = matrix[:, 2] / scale + (matrix[:, :2] - np.eye(2)) @ np.full(
@@ -153,7 +152,7 @@ def _contrast(gray: ByteArray) -> ByteArray:
     levels = floats(gray)
     levels -= cv2.GaussianBlur(levels, (0, 0), SPREAD)
     deviation = np.sqrt(cv2.GaussianBlur(levels * levels, (0, 0), SPREAD) + 16)
-    return np.clip(np.rint(128 + 40 * levels / deviation), 0, 255).astype(np.uint8)
+    return as_levels(128 + 40 * levels / deviation)
 
 
 def _corners(picture: ByteArray, where: Any = None) -> FloatArray:
@@ -183,7 +182,7 @@ def _followed(before: ByteArray, after: ByteArray, corners: FloatArray) -> tuple
     return doubles(matrix), int(agree.sum())
 
 
-def _farthest(matrix: Array, box: tuple[float, float, float, float]) -> float:
+def _farthest(matrix: Array, box: Iterable[float]) -> float:
     """How far the corner of a box that moves most does, pixels."""
     x0, y0, x1, y1 = box
     corners = doubles([(x0, y0), (x1, y0), (x0, y1), (x1, y1)])

@@ -10,13 +10,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import PhotoError, SkipReason, Tick, hexdigest, placebo, runfolder, tables
+from gslopes.core import (
+    Facts,
+    JsonObject,
+    PhotoError,
+    SkipReason,
+    Tick,
+    hexdigest,
+    placebo,
+    runfolder,
+    tables,
+)
 from gslopes.core.arrays import doubles
 from gslopes.core.crossed import grid_of, split
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
@@ -27,15 +37,15 @@ if TYPE_CHECKING:
     from gslopes.faces.gate.sweep_measurer import Sweep, SweepMeasurer
 
 MEASURED = [field.name for field in fields(Measured)]
-Row = dict[str, Any]
 _FACE = ("box", "points")
+Pair = tuple[str, str]  # a photo and an attribute
 WHY = ("kept", "reason", "detail")
 
 
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, Any]) -> DataFrame:
+def judge_all(measured: DataFrame, config: GateConfig, manifest: Facts) -> DataFrame:
     """The verdicts on all sweeps of a run.
 
     measured: a verdicts table with the measures of ``measure``.  manifest: the content of ``run.json``.
@@ -60,7 +70,7 @@ def judge_all(measured: DataFrame, config: GateConfig, manifest: Mapping[str, An
     return verdicts.assign(**columns)
 
 
-def heads_of(manifest: Mapping[str, Any]) -> set[str]:
+def heads_of(manifest: Facts) -> set[str]:
     """The attributes of a run whose edits reach ears and neck, by its ``run.json``."""
     region = manifest["config"].get("compose", {}).get("region", "face")
     by_attribute = dict.fromkeys(manifest["values"], region)
@@ -100,7 +110,7 @@ def measure(
     source: Path,
     part: Mapping[str, DataFrame],
     tick: Tick,
-) -> dict[str, list[Row]]:
+) -> dict[str, list[JsonObject]]:
     """Measure the sweeps of one part: rows of the tables readings and verdicts, each kept until it is judged.
 
     source: the folder of the unedited photos.  part: its rows of the tables photos and edits.
@@ -124,7 +134,7 @@ def measure(
 
 def _sweeps(
     run: Path, source: Path, part: Mapping[str, DataFrame], tick: Tick
-) -> Iterator[tuple[Sweep, Row]]:
+) -> Iterator[tuple[Sweep, JsonObject]]:
     from gslopes.faces.gate.sweep_measurer import Sweep
 
     manifest = runfolder.read_manifest(run)
@@ -186,7 +196,7 @@ class SweepSelection:
             for attribute, rows in out.groupby("attribute")
             for photo in _sample(rows["photo"], dropped, seed)
         }
-        self._placebos: set[tuple[str, str]] | None = None
+        self._placebos: set[Pair] | None = None
         if placebos is not None:
             photos = tables.read(tables.PHOTOS, run / "photos.parquet")
             used = set(photos.query("status == 'used'")["photo"])
@@ -214,7 +224,7 @@ class SweepSelection:
     def of(self, edits: DataFrame) -> DataFrame:
         """The rows of a table of edits that are asked about."""
 
-        def wanted(pair: tuple[str, str], kind: str) -> bool:
+        def wanted(pair: Pair, kind: str) -> bool:
             if pair in self._dropped:
                 return pair in self._sampled and not kind
             return not kind or self._placebos is None or pair in self._placebos
@@ -231,7 +241,7 @@ class SweepSelection:
         )
 
 
-def _where(rows: DataFrame, is_wanted: Callable[[tuple[str, str], str], bool]) -> DataFrame:
+def _where(rows: DataFrame, is_wanted: Callable[[Pair, str], bool]) -> DataFrame:
     """The rows that are wanted by their (photo, attribute) and kind of placebo."""
     kinds = {name: placebo.split(name) for name in rows["attribute"].unique()}
     wanted = []

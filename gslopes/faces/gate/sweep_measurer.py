@@ -1,15 +1,13 @@
 """What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
+from gslopes.core.arrays import AnyArray, Array, doubles, floats
+from gslopes.core.geometry import TONE, around, sides_of, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
@@ -17,8 +15,16 @@ from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.faces.zoo import load
 from gslopes.faces.zoo.framing import CHIP
-from gslopes.faces.zoo.reader import BEARDLESS, FaceReader, attribute, beards, target
-from gslopes.faces.zoo.recogniser import cosine, face_embedder, recognises
+from gslopes.faces.zoo.reader import (
+    BEARDLESS,
+    FaceReader,
+    attribute,
+    beards,
+    cosine,
+    face_embedder,
+    recognises,
+    target,
+)
 
 CHIP_SIZE = 128
 # A face is looked for at its place, in a crop in which it is so large: a small part of the cost of the whole photo.
@@ -99,7 +105,7 @@ class SweepMeasurer:
         others = [name for name in JUDGED if name in means and name not in spared and is_known]
         height, width = sweep.pictures[0].shape[:2]
         face = with_margin(sweep.box, 0, sweep.pictures[0])
-        area = float(np.prod(np.maximum(sweep.box[2:] - sweep.box[:2], 1)))
+        area = float(np.prod(np.maximum(sides_of(sweep.box), 1)))
         identity = np.nan
         if sweep.asked and sweep.original is not None and "identity" in means:
             identity = float(means["identity"].min())
@@ -187,7 +193,7 @@ def _ellipse() -> FloatArray:
 def _around_face(pictures: Sequence[ByteArray], face: Array) -> tuple[list[ByteArray], Array]:
     """The pictures around the face, in which it is FACE pixels large, and its box there."""
     place = with_margin(face, MARGIN, pictures[0])
-    scale = FACE / max(1.0, float((face[2:] - face[:2]).min()))
+    scale = FACE / max(1.0, float(sides_of(face).min()))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     height, width = pictures[0][place].shape[:2]
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -203,7 +209,7 @@ def _same(boxes: FloatArray, face: Array) -> bool:
     low = np.maximum(boxes[:, :2], face[:2])
     high = np.minimum(boxes[:, 2:], face[2:])
     common = np.prod(np.maximum(high - low, 0), axis=1)
-    areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) + np.prod(face[2:] - face[:2])
+    areas = np.prod(sides_of(boxes), axis=1) + np.prod(sides_of(face))
     return bool((common > MIN_IOU * (areas - common)).any())
 
 
@@ -222,7 +228,7 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
     return out
 
 
-def luminance(chips: Iterable[ByteArray], masks: Iterable[NDArray[Any]]) -> Array:
+def luminance(chips: Iterable[ByteArray], masks: Iterable[AnyArray]) -> Array:
     """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``, of any sizes."""
     inside = [cielab(chip)[..., 0][mask >= 0.5] for chip, mask in zip(chips, masks, strict=True)]
     return doubles([values.mean() if len(values) else np.nan for values in inside])

@@ -66,7 +66,7 @@ class Measured:
     looked: values at which the face was looked for.  found: of them, those at which it was found again.
     tau, shift, off_target: as in ``GateConfig``; off_target has a sign.  off_target_reading: whose it is.
     mask_share, change: what ``MASK`` and ``CHANGE`` bound.
-    identity: least cosine of the face with the photo's own, over the values; see ``faces.zoo.recogniser``.
+    identity: least cosine of the face with the photo's own, over the values; see ``faces.zoo.reader``.
     """
 
     looked: int = 0

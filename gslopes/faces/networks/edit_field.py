@@ -16,43 +16,50 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core import frozen
+from gslopes.core import Names, frozen
 
 GROUPS = 8
 MOTION = 3.0  # pixels of a chip of 128 a unit, at most
 FARTHEST = 4 * MOTION  # the same on the whole way from one end to another
 RATIO = 2.5  # logarithms of a channel between a face and an end, at most
+Colours = tuple[tuple[float, ...], ...]
+Pair = tuple[Tensor, Tensor]
 
 
 @frozen
-class EditEndsConfig:
+class TrunkConfig:
     """Shape of an editor's network: what it knows, the edited attribute first; the chip's side, a multiple of 16.
 
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
-    tone: the skin's colour at both ends, see ``core.records.Tone``; empty if the network tells all.
     """
 
-    attributes: tuple[str, ...]
+    attributes: Names
     size: int = 128
     widths: tuple[int, ...] = (24, 32, 64, 96, 128)
-    tone: tuple[tuple[float, ...], ...] = ()
 
 
 @frozen
-class EditGroupsConfig:
-    """Shape of a network of named ends, as ``EditEndsConfig``.
+class EditEndsConfig(TrunkConfig):
+    """Fields of ``TrunkConfig``.
+
+    tone: the skin's colour at both ends, see ``core.records.Tone``; empty if the network tells all.
+    """
+
+    tone: Colours = ()
+
+
+@frozen
+class EditGroupsConfig(TrunkConfig):
+    """Fields of ``TrunkConfig``, and the named ends.
 
     ends: how many there are; the spec has their names, in the same order.
     tones: the skin's colour at each of them, as one of ``core.records.Tone``'s ends; empty if the network tells all.
     brightest: logarithm of a channel's ratio by which a part grows brighter, at most.
     """
 
-    attributes: tuple[str, ...]
-    size: int = 128
     ends: int = 2
     brightest: float = RATIO
-    widths: tuple[int, ...] = (24, 32, 64, 96, 128)
-    tones: tuple[tuple[float, ...], ...] = ()
+    tones: Colours = ()
 
 
 class FaceTrunk(nn.Module):
@@ -65,7 +72,7 @@ class FaceTrunk(nn.Module):
         self.middle = _Residual(widths[-1])
         self.up = nn.ModuleList(_Up(b, a) for a, b in reversed(list(pairwise(widths))[1:]))
 
-    def features(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+    def features(self, chips: Tensor) -> Pair:
         """Features (B, widths[1], S / 2, S / 2) and (B, widths[3], S / 8, S / 8)."""
         active = F.silu(self.stem(chips), inplace=True)
         skips = []
@@ -91,7 +98,7 @@ class EditEnds(FaceTrunk):
         self.to_ends = head(config.widths[1], 6)
         self.to_motion = head(config.widths[3], 2)
 
-    def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, chips: Tensor) -> Pair:
         """Chips to the ratios at both ends and the motion of a unit.
 
         The ratios, (B, 2, 3, S, S), hold the logarithm of each channel at -2 and at +2 of the attribute less the
@@ -113,7 +120,7 @@ class EditGroups(FaceTrunk):
         self.to_ends = head(config.widths[1], 3 * config.ends)
         self.to_motion = head(config.widths[3], 2 * config.ends)
 
-    def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, chips: Tensor) -> Pair:
         """Chips to the ratios and the motions of the whole way to each end.
 
         The ratios, (B, E, 3, S, S), hold the logarithm of each channel at the end less the photo's; the motions,
@@ -130,9 +137,8 @@ class EditGroups(FaceTrunk):
 def head(inputs: int, outputs: int) -> nn.Conv2d:
     """A 3x3 convolution that gives 0 at first."""
     head = nn.Conv2d(inputs, outputs, 3, padding=1)
-    nn.init.zeros_(head.weight)
-    assert head.bias is not None
-    nn.init.zeros_(head.bias)
+    for part in head.parameters():
+        nn.init.zeros_(part)
     return head
 
 
@@ -186,3 +192,16 @@ class _Up(nn.Module):
 
     def forward(self, x: Tensor, skip: Tensor) -> Tensor:
         return self.block(F.interpolate(self.conv(x), scale_factor=2, mode="nearest").add_(skip))
+
+
+# --- The colours of skin at the steps of a scale: all that an editor of tone knows; see ``faces.compose.tone`` -------
+
+
+class ToneScale(nn.Module):
+    """places: (steps, 3) L*, a*, b* of skin at each step, the lightest first."""
+
+    places: Tensor
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.register_buffer("places", torch.zeros(steps, 3))

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core import frozen
+from gslopes.core import Names, frozen
 from gslopes.faces.networks.tagger import folded
 
 
@@ -28,7 +28,7 @@ class FaderConfig:
         in its place, see ``training.fader``.
     """
 
-    attributes: tuple[str, ...]
+    attributes: Names
     size: int = 128
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     latent: int | None = None

@@ -6,6 +6,8 @@ together, instead of box by box.
 """
 
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -14,10 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from gslopes.core import read_beside
 from gslopes.core.arrays import slices
+from gslopes.core.geometry import sides_of
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import batch_size
-from gslopes.faces.networks.cascade import LAYERS, Network
 
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
 THRESHOLDS = (0.6, 0.7, 0.7)
@@ -36,6 +39,7 @@ PATCHES = (75_000, 250)
 # Numbers of patches that a network is given: something is kept for every shape that it has seen.
 SHAPES = 8
 LAST = torch.channels_last
+LAYERS = read_beside(__file__, "cascade.toml")
 
 
 class Mtcnn(nn.Module):
@@ -72,7 +76,7 @@ class Mtcnn(nn.Module):
         boxes, owner, (scores, by, points) = self._refine(
             areas, boxes, owner, 48, self.onet, THRESHOLDS[2]
         )
-        sides = boxes[:, 2:] - boxes[:, :2] + 1
+        sides = sides_of(boxes) + 1
         points = sides[:, :, None] * points.view(-1, 2, 5) + boxes[:, :2, None] - 1  # (n, 2, 5)
         boxes = apply_deltas(boxes, by, 1)
         faces = [part.float().cpu() for part in (boxes, scores, points.transpose(1, 2))]
@@ -103,7 +107,7 @@ class Mtcnn(nn.Module):
         boxes = boxes.to(areas.sums.device)
         owner = owner.to(areas.sums.device)
         inside = areas.inside(to_square(boxes), owner)
-        doubted = (scores.to(inside.device) < CERTAIN) & (inside[:, 2:] > inside[:, :2]).all(1)
+        doubted = (scores.to(inside.device) < CERTAIN) & (sides_of(inside) > 0).all(1)
         upright = torch.ones_like(doubted)
         for few in doubted.nonzero()[:, 0].split(SHAPES) if doubted.any() else ():
             patches = normal(areas.resized(inside[few], owner[few], 48))
@@ -167,7 +171,7 @@ class Mtcnn(nn.Module):
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Boxes and owners of those that a network takes for faces; their scores and its other outputs."""
         inside = areas.inside(boxes, owner)
-        filled = (inside[:, 2:] > inside[:, :2]).all(1)
+        filled = (sides_of(inside) > 0).all(1)
         boxes = boxes[filled]
         owner = owner[filled]
         inside = inside[filled]
@@ -302,7 +306,7 @@ def best_boxes(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> 
     """
     # in 64 bits, in which pictures are moved apart without moving a box
     corners = boxes.double().cpu().numpy()
-    rectangles: Any = np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], 1)
+    rectangles: Any = np.concatenate([corners[:, :2], sides_of(corners)], 1)
     order: Any = scores.float().cpu().numpy()
     keep = cv2.dnn.NMSBoxesBatched(rectangles, order, owner.tolist(), -1.0, overlap)
     return torch.as_tensor(np.array(keep, np.int64).reshape(-1), device=boxes.device)
@@ -325,17 +329,12 @@ def _of_the_smaller(box: Tensor, others: Tensor) -> Tensor:
     low = torch.maximum(box[:2], others[:, :2])
     high = torch.minimum(box[2:], others[:, 2:])
     shared = (high - low + 1).clamp(min=0).prod(1)
-    return shared / torch.minimum((_sides(box) + 1).prod(), (_sides(others) + 1).prod(1))
-
-
-def _sides(boxes: Tensor) -> Tensor:
-    """Width and height, (..., 2), of boxes (..., 4)."""
-    return boxes[..., 2:] - boxes[..., :2]
+    return shared / torch.minimum((sides_of(box) + 1).prod(), (sides_of(others) + 1).prod(1))
 
 
 def to_square(boxes: Tensor) -> Tensor:
     """The squares around the boxes' centres, as wide as their longer sides."""
-    sides = _sides(boxes)
+    sides = sides_of(boxes)
     side = sides.amax(1, keepdim=True)
     low = boxes[:, :2] + sides * 0.5 - side * 0.5
     return torch.cat([low, low + side], 1)
@@ -343,5 +342,57 @@ def to_square(boxes: Tensor) -> Tensor:
 
 def apply_deltas(boxes: Tensor, deltas: Tensor, extra: float) -> Tensor:
     """Boxes with each side moved by the share ``deltas`` (n, 4) of their width or height, taken ``extra`` longer."""
-    sides = _sides(boxes) + extra
+    sides = sides_of(boxes) + extra
     return boxes + deltas * sides.repeat(1, 2)
+
+
+# --- The three networks, with the weights that facenet-pytorch ships (MIT) --------------------------------------------
+# Its package is not imported: it imports torchvision, and that torch's compiler, which takes longer than a photo.
+
+
+class Network(nn.Module):
+    """Layers one after the other, then heads side by side, under the names of their weights.
+
+    name: ``pnet``, which may see a picture of any size, ``rnet`` for 24 x 24 pixels or ``onet`` for 48 x 48.
+
+    Source: Zhang, Zhang, Li, Qiao 2016, Joint Face Detection and Alignment using Multi-task Cascaded CNNs, Figure 2.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        layers: dict[str, nn.Module] = {}
+        for number, row in enumerate(LAYERS[name]["convolutions"], 1):
+            before, after, kernel, pool = row
+            layers[f"conv{number}"] = nn.Conv2d(before, after, kernel)
+            layers[f"prelu{number}"] = nn.PReLU(after)
+            if pool:
+                layers[f"pool{number}"] = nn.MaxPool2d(pool, 2, ceil_mode=True)
+        dense = LAYERS[name]["dense"]
+        if dense:
+            layers |= {"flat": Flat(), f"dense{number + 1}": nn.Linear(*dense)}
+            layers[f"prelu{number + 1}"] = nn.PReLU(dense[1])
+        for key, shape in LAYERS[name]["heads"].items():
+            layers[key] = nn.Linear(*shape) if dense else nn.Conv2d(*shape)
+        self.heads = list(LAYERS[name]["heads"])
+        self.body = [key for key in layers if key not in self.heads]
+        for key, layer in layers.items():
+            self.add_module(key, layer)
+        package: Any = find_spec("facenet_pytorch")
+        weights = Path(package.origin).with_name("data") / f"{name}.pt"
+        self.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
+        self.eval().requires_grad_(False)
+
+    def forward(self, pictures: Tensor) -> tuple[Tensor, ...]:
+        """(B, 3, H, W) in [-1, 1] to moves of the box's sides, of the last network the five points, and the chances."""
+        for key in self.body:
+            pictures = self.get_submodule(key)(pictures)
+        chances, *rest = (self.get_submodule(key)(pictures) for key in self.heads)
+        return (*rest, chances.softmax(1))
+
+
+class Flat(nn.Module):
+    """(B, C, H, W) to (B, W H C), as the weights have it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """All but the first dimension in one."""
+        return x.permute(0, 3, 2, 1).flatten(1)

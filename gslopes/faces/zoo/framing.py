@@ -6,26 +6,12 @@ import cv2
 import numpy as np
 
 from gslopes.core import read_beside
-from gslopes.core.arrays import Array, doubles, floats
+from gslopes.core.arrays import Array, as_levels, doubles, floats
 from gslopes.core.geometry import scale_of, similarity, smoothed, warp
 from gslopes.core.records import ByteArray, FloatArray
 
-_PLACES = read_beside(__file__, "frames.toml")
-FRAMES = {name: doubles(points) for name, points in _PLACES["frames"].items()}
+FRAMES = {name: doubles(points) for name, points in read_beside(__file__, "frames.toml").items()}
 CHIP = FRAMES["chip"]
-
-# FairFace's framing: the corners' middles are the eyes, the other points lie to them as in the editors' chip.
-_CORNERS = doubles(_PLACES["corners"])
-_EYES = (0.25 + (_CORNERS[:2] + _CORNERS[2:]) / 2) / 1.5
-_WIDER = (_EYES[1, 0] - _EYES[0, 0]) / (CHIP[1, 0] - CHIP[0, 0])
-FRAMES["fairface"] = _EYES[0] + (CHIP - CHIP[0]) * _WIDER
-
-# CelebA-HQ's framing: a square of four times the distance between the eyes, its centre a tenth of the way from the eyes
-# to the mouth; a face as in the editors' chip. Source: Karras, Aila, Laine, Lehtinen 2018, appendix C.
-_SIDE = 4 * (CHIP[1, 0] - CHIP[0, 0])  # in units of the chip's side
-_CENTRE = CHIP[:2].mean(0) + 0.1 * (CHIP[3:].mean(0) - CHIP[:2].mean(0))
-
-FRAMES["celeba-hq"] = (CHIP - _CENTRE) / _SIDE + 0.5
 
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
 BLUR = 1 / 16
@@ -71,4 +57,4 @@ def framed(pixels: ByteArray, matrix: Array, side: int) -> ByteArray:
     if not blurred.any():
         return picture
     smooth = smoothed(picture, BLUR * side)
-    return np.rint(picture + blurred * (smooth - picture)).astype(np.uint8)
+    return as_levels(picture + blurred * (smooth - picture))

@@ -8,17 +8,17 @@ from safetensors import safe_open
 from torch import nn
 
 from gslopes.core import ModelError, from_dict, frozen_identity
-from gslopes.faces.networks.edit_field import EditEnds, EditEndsConfig, EditGroups, EditGroupsConfig
+from gslopes.faces.networks.edit_field import (
+    EditEnds,
+    EditEndsConfig,
+    EditGroups,
+    EditGroupsConfig,
+    ToneScale,
+)
 from gslopes.faces.networks.fader import Fader, FaderConfig
 from gslopes.faces.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig
-from gslopes.faces.networks.tone_scale import ToneScale
-from gslopes.faces.zoo.spec import (
-    FILE,
-    ModelSpec,
-    folder_of,
-    read,
-)
+from gslopes.faces.zoo.spec import FILE, ModelSpec, folder_of, read
 
 
 @frozen_identity
@@ -41,24 +41,27 @@ def build(spec: ModelSpec) -> nn.Module:
         ``training``.
     """
     shape = {"attributes": spec.labels, "size": spec.size, **spec.config}
-    if spec.network == "fader":
-        return Fader(from_dict(FaderConfig, shape))
-    if spec.network == "edit-ends":
-        return EditEnds(from_dict(EditEndsConfig, shape))
-    if spec.network == "edit-groups":
-        shape["ends"] = len(spec.ends)
-        return EditGroups(from_dict(EditGroupsConfig, shape))
-    if spec.network == "edit-field":
-        if "edit-field" not in TEACHERS:
-            raise ModelError(
-                f"The model {spec.name} is a teacher.", "Only training uses it: import training."
-            )
-        return TEACHERS["edit-field"](spec)
-    if spec.network == "tone-scale":
-        return ToneScale(**spec.config)
     outputs = len(spec.labels)
-    if spec.network == "feature-pyramid":
-        return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": outputs, **spec.config}))
+    match spec.network:
+        case "fader":
+            return Fader(from_dict(FaderConfig, shape))
+        case "edit-ends":
+            return EditEnds(from_dict(EditEndsConfig, shape))
+        case "edit-groups":
+            shape["ends"] = len(spec.ends)
+            return EditGroups(from_dict(EditGroupsConfig, shape))
+        case "edit-field":
+            if "edit-field" not in TEACHERS:
+                raise ModelError(
+                    f"The model {spec.name} is a teacher.",
+                    "Only training uses it: import training.",
+                )
+            return TEACHERS["edit-field"](spec)
+        case "tone-scale":
+            return ToneScale(**spec.config)
+        case "feature-pyramid":
+            shape = {"classes": outputs, **spec.config}
+            return FeaturePyramid(from_dict(FeaturePyramidConfig, shape))
     return Tagger(from_dict(TaggerConfig, {"labels": outputs, **spec.config}))
 
 

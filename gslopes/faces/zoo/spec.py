@@ -7,13 +7,16 @@ from contextlib import suppress
 from dataclasses import field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from safetensors import SafetensorError, safe_open
 
 from gslopes.core import (
     ConfigError,
+    Facts,
+    JsonObject,
     ModelError,
+    Names,
     UnknownName,
     UsageError,
     from_dict,
@@ -54,6 +57,7 @@ def asset_names(folder: str, inside: str = "") -> list[str]:
 # --- What a model is -----
 
 Blend = Literal["difference", "ratio", "paste"]
+Colour = tuple[float, float, float]
 
 
 @frozen
@@ -93,17 +97,17 @@ class ModelSpec:
         "bisenet",
     ]
     size: int
-    labels: tuple[str, ...]
+    labels: Names
     licence: str
-    data: tuple[str, ...]
+    data: Names
     paper: str
     recipe: str
-    config: dict[str, Any] = field(default_factory=dict)
+    config: JsonObject = field(default_factory=dict)
     edits: str = ""
-    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    mean: Colour = (0.5, 0.5, 0.5)
+    std: Colour = (0.5, 0.5, 0.5)
     crop: Literal["chip", "tight", "portrait", "celeba-hq"] = "chip"
-    ends: tuple[str, ...] = ()
+    ends: Names = ()
     blend: Blend = "difference"
     tagger: str = ""
     mirrored: bool = False
@@ -237,7 +241,7 @@ def editor_for(attribute: str, model: str = "", named: bool = False) -> str:
     return editors[attribute]
 
 
-def regions(models: Mapping[str, Any]) -> dict[str, str]:
+def regions(models: Facts) -> dict[str, str]:
     """Attribute to the part of the face that its editor changes by default.
 
     models: as ``run.json`` records them, name to sha256. Editors that are no longer there, or have other weights now,
@@ -269,7 +273,7 @@ class ModelEntry:
     licence: str
     sha256: str
     bytes: int
-    ends: tuple[str, ...] = ()
+    ends: Names = ()
 
 
 def list_models() -> list[ModelEntry]:

@@ -15,8 +15,8 @@ from gslopes.ask.answers import parse_answer
 from gslopes.ask.cache import AnswerCache
 from gslopes.ask.classifiers import load_classifier
 from gslopes.ask.client import Client
+from gslopes.ask.editors import answer_of, kept, picture_within
 from gslopes.ask.editors.python import as_editor
-from gslopes.ask.editors.replies import answer_of, kept, picture_within
 from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.secrets import scrub_json
 from gslopes.core.errors import ClassifierError, ModelError

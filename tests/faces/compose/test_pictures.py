@@ -8,7 +8,7 @@ import pytest
 from gslopes.core.geometry import LUMA, similarity
 from gslopes.core.records import Face, Photo
 from gslopes.faces.compose.masks import border_ramp
-from gslopes.faces.compose.pictures import composite_of
+from gslopes.faces.compose.paste import composite_of
 from gslopes.faces.zoo.framing import CHIP
 
 HEIGHT, WIDTH = 180, 150

@@ -7,8 +7,7 @@ import pytest
 from gslopes.core.geometry import around, similarity, warp
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections
-from gslopes.faces.compose.paste import compose
-from gslopes.faces.compose.pictures import composite_of
+from gslopes.faces.compose.paste import compose, composite_of
 from gslopes.faces.compose.skin import ParserMasker
 from gslopes.faces.edit.editors import editor_of
 from gslopes.faces.find import MtcnnFinder, choose

