@@ -10,8 +10,8 @@ from gslopes.core import summary
 from gslopes.core.tables import Record, records
 from gslopes.frame.findings import decision
 from gslopes.frame.spec import Headline, Tables
-from gslopes.report import caution, inline, numbers
-from gslopes.report.headline import Sentences
+from gslopes.report import inline, numbers
+from gslopes.report.headline import Nothing, Sentences, points
 from gslopes.report.words import many, printable
 from gslopes.stats.multiplicity import LEVEL, are_findings
 from gslopes.stats.rounding import highest
@@ -120,15 +120,15 @@ def _right(results: Tables, classifier: str) -> float:
     return 0.5
 
 
-def _nothing(row: Record, results: Tables) -> caution.Nothing:
+def _nothing(row: Record, results: Tables) -> Nothing:
     """A slope of right answers that is no finding."""
     _, why = decision({**row, "reason": ""})
-    return caution.Nothing(
+    return Nothing(
         printable(row["classifier"]),
         row["ci_low"],
         row["ci_high"],
         int(row["n"]),
-        caution.points(_right(results, row["classifier"])),
+        points(_right(results, row["classifier"])),
         f"{numbers.ends_of(row)} points per unit of congruence",
         f"{why} is not below {LEVEL}" * (row["ci_low"] > 0 or row["ci_high"] < 0),
     )

@@ -10,8 +10,8 @@ from pandas import DataFrame, Series
 from gslopes.core import frozen, placebo, tables, two_digits
 from gslopes.core.crossed import split
 from gslopes.core.tables import Record
-from gslopes.report import caution, inline, numbers, units, words
-from gslopes.report.headline import Sentences, undecided
+from gslopes.report import inline, numbers, units, words
+from gslopes.report.headline import MATTERS, OF_SPREAD, Nothing, Sentences, points, undecided
 from gslopes.slopes.page.decisions import (
     FINDING,
     FOLLOWS,
@@ -131,7 +131,7 @@ def _moving(
     rows: DataFrame,
     decided: Decisions,
     attribute: str,
-    quiet: Sequence[caution.Nothing],
+    quiet: Sequence[Nothing],
 ) -> Lead:
     """The lead if labels move.  quiet: those that are judged and do not."""
     leading = _leading(rows, decided)
@@ -217,21 +217,21 @@ def nothing(
     share: float,
     n: int,
     why: str,
-) -> caution.Nothing:
-    """A slope that is judged and no finding, or such a change of one, as ``caution`` takes it.
+) -> Nothing:
+    """A slope that is judged and no finding, or such a change of one, as ``report.headline`` takes it.
 
     share: of answers with the label, if it is judged by presence.  n: units.  why: the reason that it may be 0 if its
     interval leaves that out.
     """
     measure = units.measure_of(row)
     ends = (row["ci_low"], row["ci_high"])
-    spread = caution.OF_SPREAD * float(row.get("sd") or math.nan)
-    matters = caution.MATTERS.get(measure, spread)
+    spread = OF_SPREAD * float(row.get("sd") or math.nan)
+    matters = MATTERS.get(measure, spread)
     if measure == "presence":
-        matters = caution.points(share)
+        matters = points(share)
     note = would_matter(row, matters) if matters > 0 else ""
     shown = f"{numbers.interval(*ends, units.writer(measure))} {units.after(row)}"
-    estimate = caution.Nothing(name, *ends, n, matters, shown, note)
+    estimate = Nothing(name, *ends, n, matters, shown, note)
     if estimate.holds_zero:
         return estimate
     return replace(estimate, note=why)
