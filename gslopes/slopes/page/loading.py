@@ -26,7 +26,6 @@ from gslopes.core.arrays import Array, doubles
 from gslopes.report import fonts, inline, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.options import NEVER
-from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page.decisions import HOUSE
 
 Outcome = tuple[int, str]  # how many, and why
@@ -59,6 +58,8 @@ class Finding:
     @cached_property
     def answers(self) -> Answers:
         """See ``answers.read``; read once."""
+        from gslopes.slopes.page import answers as matrix
+
         return matrix.read(self.run, self.classifier, self.attribute, self.values)
 
     def of(self, estimator: str) -> DataFrame:
