@@ -7,7 +7,7 @@ from gslopes.contexts import TABLES as OF_CONTEXTS
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.interaction import compare
-from gslopes.contexts.page import lead
+from gslopes.contexts.page import sections
 from gslopes.contexts.page.tables import paper_tables
 from gslopes.crops.config import TABLES as OF_CROPS
 from gslopes.crops.page import words
@@ -91,7 +91,7 @@ def test_no_interval_of_a_context_audit_leaves_its_bounds(size) -> None:
         results["backgrounds"] = made["backgrounds"].astype(object)
         pages = paper_tables(results)
         cells = [f"{cell}" for page in pages.values() for cell in page.to_numpy().ravel()]
-        assert impossible("; ".join([*cells, lead.headline(made)]), steep) == []
+        assert impossible("; ".join([*cells, sections.headline(made)]), steep) == []
 
 
 def test_no_interval_of_a_sweep_leaves_its_bounds() -> None:

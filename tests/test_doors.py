@@ -18,7 +18,7 @@ from gslopes.ask.questions import read_picture
 from gslopes.captions import config as captions
 from gslopes.contexts.audit import CONTEXTS
 from gslopes.contexts.page import sections as context_page
-from gslopes.contexts.stimuli.cutting import read_cutout
+from gslopes.contexts.stimuli.composing import read_cutout
 from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import GslopesError, PhotoError

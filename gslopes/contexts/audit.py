@@ -13,7 +13,7 @@ from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
 from gslopes.contexts.measures import analysis, describe, ratings
-from gslopes.contexts.page import lead
+from gslopes.contexts.page import sections
 from gslopes.contexts.page import sections as page
 from gslopes.contexts.stimuli import stages
 from gslopes.core import Executor, JsonObject, dropped, tables, text, with_options
@@ -208,8 +208,8 @@ CONTEXTS = Audit(
         ),
         Stage(**STAGES["sheets"], work=page.write_sheets),
     ),
-    judged=lead.judged,
-    headline=lead.headline_of,
+    judged=sections.judged,
+    headline=sections.headline_of,
     counts=counts,
     shown=("inferred", "recognised", "accuracy", "congruence", "changes"),
     page=page.SECTIONS,

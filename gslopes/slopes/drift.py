@@ -30,8 +30,8 @@ from gslopes.core import (
 )
 from gslopes.core.arrays import Array, Integers, doubles
 from gslopes.core.records import Classifier
-from gslopes.report import caution, inline
-from gslopes.report.headline import Sentences
+from gslopes.report import inline
+from gslopes.report.headline import MATTERS, OF_SPREAD, Nothing, Sentences, judged, points, verdicts
 from gslopes.stats import clusters, multiplicity, permutation
 from gslopes.stats.contrast import Units, contrast
 from gslopes.stats.rounding import STORED, exceeds, ranked
@@ -207,7 +207,7 @@ def _highest(scores: DataFrame) -> Integers:
 def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame:
     """How the mean of each label changes, (L, 12), what is shown best first.
 
-    Columns: ``COLUMNS``, and those of ``report.caution.judged``; what matters is of ``_mattering``.
+    Columns: ``COLUMNS``, and those of ``report.headline.judged``; what matters is of ``_mattering``.
 
     Estimator: the mean over pictures of now minus before.  Interval: 95 %, t over photos; none if all photos change
     alike.  p: by changes of signs of photos (``contrast``, ``below_floor``).  Null hypothesis: nothing has drifted, so
@@ -254,32 +254,32 @@ def changes_of(before: DataFrame, now: DataFrame, photos: Integers) -> DataFrame
             "matters": matters,
         }
     )
-    changes = caution.judged(changes, _estimates(changes, len(sizes)))
+    changes = judged(changes, _estimates(changes, len(sizes)))
     order = ranked(changes, "q", -changes["difference"].abs(), "label")
     return order.reset_index(drop=True)
 
 
 def _mattering(before: DataFrame, now: DataFrame) -> Array:
-    """(L,) the smallest change of each label's mean that matters, by ``report.caution``.
+    """(L,) the smallest change of each label's mean that matters, by ``report.headline``.
 
     That of a score if every picture has one; of a share if some lack the label; of a number in another unit.
     """
     both = pd.concat([before, now])
     shares = both.fillna(0.0).mean()
-    points = np.array([caution.points(share) for share in shares]) / 100
-    matters = np.where(both.notna().all(), caution.MATTERS["score"], points)
+    percent = np.array([points(share) for share in shares]) / 100
+    matters = np.where(both.notna().all(), MATTERS["score"], percent)
     in_units = exceeds(np.abs(both - 0.5).max().to_numpy(float), 0.5)
-    return np.where(in_units, caution.OF_SPREAD * before.std(), matters)
+    return np.where(in_units, OF_SPREAD * before.std(), matters)
 
 
-def _estimates(changes: DataFrame, photos: int) -> list[caution.Nothing]:
-    """The changes as ``report.caution`` takes them; one that all photos share is as far as it is."""
+def _estimates(changes: DataFrame, photos: int) -> list[Nothing]:
+    """The changes as ``report.headline`` takes them; one that all photos share is as far as it is."""
     ends = changes[["ci_low", "ci_high"]].T.fillna(changes["difference"]).T
     estimates = []
     for row, (low, high) in zip(changes.to_dict("records"), ends.to_numpy(), strict=True):
         name = f"the change of “{row['label']}”"
         shown = _interval(low, high)
-        estimates.append(caution.Nothing(name, low, high, photos, row["matters"], shown))
+        estimates.append(Nothing(name, low, high, photos, row["matters"], shown))
     return estimates
 
 
@@ -322,7 +322,7 @@ def print_drift(drift: Drift) -> str:
         "drift.txt.j2",
         HOME / "templates",
         drift=drift,
-        rows=rows.assign(verdict=caution.verdicts(rows)).to_dict("records"),
+        rows=rows.assign(verdict=verdicts(rows)).to_dict("records"),
         interval=_interval,
         verdict=textwrap.fill(_verdict(drift), 100),
     )

@@ -15,7 +15,7 @@ from gslopes.frame.spec import Headline
 from gslopes.report.inline import plain
 from gslopes.report.terminal import wrap
 from gslopes.slopes.page.decisions import findings_table
-from gslopes.slopes.page.evidence import print_evidence, summary
+from gslopes.slopes.page.lead import print_evidence, summary
 from gslopes.slopes.page.loading import (
     cautions,
     drawings,

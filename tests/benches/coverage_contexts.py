@@ -16,9 +16,13 @@ from scipy import optimize, special
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import congruence_table
 from gslopes.contexts.measures.describe import GENDERS, Grid
-from gslopes.contexts.measures.distances import distances_table
-from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
-from gslopes.contexts.page import lead
+from gslopes.contexts.measures.inference import (
+    accuracy_table,
+    distances_table,
+    inferred_table,
+    recognised_table,
+)
+from gslopes.contexts.page import sections
 from gslopes.frame.findings import decide
 from gslopes.stats.intervals import wilson
 from gslopes.stats.resampling import multinomial_counts, percentile
@@ -422,7 +426,7 @@ def whole_audits(
             slopes = slopes[(slopes["measure"] == "correct") & (slopes["gender"] == "all")]
             add_rows(tally, f"congruence covered, {title}", slopes, 0.0, "ci", "p_perm")
             add_rows(tally, f"women less men covered, {title}", made["changes"], 0.0, "ci", "p")
-            decided = decide(lead.judged(made))["decision"]
+            decided = decide(sections.judged(made))["decision"]
             tally.add(f"an audit has a finding, {title}", by, "finding" in set(decided))
             for decision in decided:
                 tally.add(f"a number is judged, {title}", by, decision != "unjudged")

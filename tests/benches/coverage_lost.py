@@ -13,8 +13,8 @@ from scipy import special
 from gslopes.core import placebo
 from gslopes.slopes.drift import changes_of
 from gslopes.slopes.measures.analysis import analyse
-from gslopes.slopes.measures.drawing import drawing_rows
 from gslopes.slopes.measures.explained import explained_rows
+from gslopes.slopes.measures.observed import drawing_rows
 from gslopes.slopes.measures.options import FitOptions, Study
 from tests.slopes.measures.conftest import build
 from tests.slopes.measures.pairs import drawn

@@ -28,7 +28,7 @@ from gslopes.slopes.drift import Drift, changes_of, print_drift
 from gslopes.slopes.measures.analysis import FitTables, analyse
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.page import changes, decisions, loading, tasks
-from gslopes.slopes.page.evidence import summary
+from gslopes.slopes.page.lead import summary
 from tests.slopes.measures import crossed
 from tests.slopes.measures.conftest import build
 

@@ -21,7 +21,7 @@ from gslopes.contexts import TABLES as OF_CONTEXTS
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.analysis import analyse
 from gslopes.contexts.measures.describe import VECTOR, cosine_distances
-from gslopes.contexts.page import lead, tables
+from gslopes.contexts.page import sections, tables
 from gslopes.core.tables import frame_of
 from gslopes.crops.config import TABLES as OF_CROPS
 from gslopes.crops.measures.panel import Panel
@@ -205,10 +205,10 @@ def contexts_and_crops() -> Iterator[tuple[str, str]]:
     """What is simulated, and what is said of it."""
     for number, contexts in enumerate(CONTEXTS):
         made = audited(contexts, np.random.default_rng([85, number]))
-        said = lead.headline(lead.results_of(made | _pictures(made)))
-        cells = tables.table14(lead.results_of(made | _pictures(made)))
+        said = sections.headline(sections.results_of(made | _pictures(made)))
+        cells = tables.table14(sections.results_of(made | _pictures(made)))
         answers = "; ".join(f"{name}: {cells[name].iloc[0]}" for name in cells)
-        decided = count_decisions(decide(lead.judged(made)))
+        decided = count_decisions(decide(sections.judged(made)))
         yield _plain(contexts), f"{said}\n{decided}\n{answers}"
     for number, crops in enumerate(CROPS):
         made = cropped(crops, np.random.default_rng([86, number]))

@@ -11,7 +11,7 @@ from PIL import Image
 
 from gslopes.contexts.audit import CONTEXTS, audit_contexts
 from gslopes.contexts.config import ContextOptions, ContextsConfig
-from gslopes.contexts.page.lead import judged
+from gslopes.contexts.page.sections import judged
 from gslopes.contexts.page.tables import STARRED
 from gslopes.contexts.stimuli.people import gender_of
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError

@@ -10,7 +10,7 @@ from PIL import Image
 
 from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.stimuli.backgrounds import read_backgrounds
-from gslopes.contexts.stimuli.cutting import largest_face
+from gslopes.contexts.stimuli.composing import largest_face
 from gslopes.contexts.stimuli.people import read_review
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, StorageError, UsageError

@@ -6,8 +6,7 @@ from string import Formatter
 
 import pytest
 
-from gslopes.report.caution import Nothing
-from gslopes.report.headline import Sentences
+from gslopes.report.headline import Nothing, Sentences
 
 HOME = Path(__file__).parents[2] / "gslopes"
 SECTIONS = [

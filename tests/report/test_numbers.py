@@ -4,10 +4,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from gslopes.report import caution, headline, inline, numbers, units, words
+from gslopes.report import headline, inline, numbers, units, words
 
 
-@pytest.mark.parametrize("module", [caution, headline, inline, numbers, units, words])
+@pytest.mark.parametrize("module", [headline, inline, numbers, units, words])
 def test_examples_in_the_docstrings_hold(module: ModuleType) -> None:
     result = doctest.testmod(module)
     assert result.attempted

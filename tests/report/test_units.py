@@ -10,8 +10,7 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.frames import fit_slopes
 from gslopes.slopes.page import page_data
 from gslopes.slopes.page.decisions import Decision
-from gslopes.slopes.page.evidence import summary
-from gslopes.slopes.page.lead import headline
+from gslopes.slopes.page.lead import headline, summary
 from gslopes.slopes.page.loading import Finding
 
 ROW = {

@@ -15,8 +15,8 @@ from gslopes.frame.findings import decide, surest
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of, written
 from gslopes.frame.spec import Headline, Section, Tables
-from gslopes.report import caution, inline, numbers
-from gslopes.report.headline import Sentences
+from gslopes.report import inline, numbers
+from gslopes.report.headline import MATTERS, Nothing, Sentences, points
 from gslopes.report.units import writer_in
 from gslopes.report.words import many, printable
 from gslopes.stats.rounding import ranked, sort_key
@@ -289,18 +289,18 @@ def headline_of(tables: Tables) -> Headline:
     return Headline(HEADLINES.say("cases" if cases else "empty", cases, begin=begin))
 
 
-def _nothing(row: Record) -> caution.Nothing:
+def _nothing(row: Record) -> Nothing:
     """A difference between groups whose q is not below 0.05."""
     low = row["ci_low"]
     high = row["ci_high"]
     n = int(row["n"])
     unit = row["unit"]
     shown = f"{numbers.ends_of(row, writer_in(unit))} {unit.removeprefix('percentage ')}"
-    matters = caution.MATTERS["log-odds"]
+    matters = MATTERS["log-odds"]
     if unit == POINTS:
-        matters = caution.points(row["active"] / max(n, 1))
+        matters = points(row["active"] / max(n, 1))
     why = f"q {row['q']:.2g}, adjusted for the number of tests" * (low > 0 or high < 0)
-    return caution.Nothing(row["said"], low, high, n, matters, shown, why)
+    return Nothing(row["said"], low, high, n, matters, shown, why)
 
 
 def _sentence(row: Record) -> Content:

@@ -7,7 +7,7 @@ from pandas import DataFrame
 
 from gslopes.contexts import HOME
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures import congruence, distances, inference, interaction
+from gslopes.contexts.measures import congruence, inference, interaction
 from gslopes.contexts.measures.describe import (
     Key,
     make_grid,
@@ -50,12 +50,12 @@ def analyse(
         grid = make_grid(rows, people, backgrounds, tagged.get(str(classifier), frozenset()))
         if not len(grid.photos):
             continue
-        anova, tukey = distances.compare_groups(grid)
+        anova, tukey = inference.compare_groups(grid)
         made = {
             "inferred": inference.inferred_table(grid, labels, options),
             "recognised": inference.recognised_table(grid),
             "accuracy": inference.accuracy_table(grid, labels, options),
-            "distances": distances.distances_table(grid),
+            "distances": inference.distances_table(grid),
             "anova": anova,
             "tukey": tukey,
             "changes": congruence.changes_table(grid, ratings, options),

@@ -16,8 +16,7 @@ from gslopes.contexts import TABLES, filled
 from gslopes.contexts.config import ContextsConfig, StageConfig
 from gslopes.contexts.measures.typology import read_typology
 from gslopes.contexts.stimuli.backgrounds import BackgroundPicture, read_backgrounds
-from gslopes.contexts.stimuli.composing import Composing, Part, Sweeper
-from gslopes.contexts.stimuli.cutting import Cutting
+from gslopes.contexts.stimuli.composing import Composing, Cutting, Part, Sweeper
 from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
 from gslopes.core import (
     JsonObject,

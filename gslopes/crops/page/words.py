@@ -8,8 +8,8 @@ from gslopes.core.tables import Record, records
 from gslopes.crops.config import CONSTANT, SENTENCES
 from gslopes.frame.findings import surest
 from gslopes.frame.spec import Headline, Tables
-from gslopes.report import caution, numbers
-from gslopes.report.headline import Sentences
+from gslopes.report import numbers
+from gslopes.report.headline import Nothing, Sentences, points
 from gslopes.report.words import printable
 from gslopes.stats import multiplicity, rounding
 
@@ -104,7 +104,7 @@ def _found(uneven: DataFrame) -> str:
     )
 
 
-def _nothing(row: Record) -> caution.Nothing:
+def _nothing(row: Record) -> Nothing:
     """A pair of groups that is not shown to be uneven."""
     row = larger_first(row)
     low = 100 * row["ci_low"] - 50
@@ -112,7 +112,7 @@ def _nothing(row: Record) -> caution.Nothing:
     name = f"{row['group']} over {row['other']} {numbers.share(row['p'])} ({ends(row)})"
     name += f", q {numbers.probability(row['q'])}" * (low > 0 or high < 0)
     people = int(row["persons"] + row["other_persons"])
-    return caution.Nothing(name, low, high, people, caution.points(0.5), "")
+    return Nothing(name, low, high, people, points(0.5), "")
 
 
 def lost(pairs: DataFrame) -> str:

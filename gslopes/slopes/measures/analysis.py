@@ -21,9 +21,8 @@ from gslopes.slopes.measures import decision, estimators, kinds
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.crossed import along
 from gslopes.slopes.measures.differences import group_slopes
-from gslopes.slopes.measures.drawing import drawing_rows
 from gslopes.slopes.measures.explained import explained_rows, mediated_rows
-from gslopes.slopes.measures.observed import observed_rows
+from gslopes.slopes.measures.observed import drawing_rows, observed_rows
 from gslopes.slopes.measures.options import EDITOR, WORDING, FitOptions, Study
 from gslopes.slopes.measures.reach import per_reach, reach_rows
 from gslopes.slopes.measures.selection import (
@@ -57,7 +56,7 @@ class FitTables:
     reach: slopes per unit of what an independent reader sees.  gating: gated and ungated slopes.
     error_rates, error_slopes: if the truth is given, see ``slopes.measures.truth``.
     observed: differences between groups in unedited photos, if those were asked about, see ``measures.observed``.
-    drawing: what drawing a face does by itself, see ``slopes.measures.drawing``.
+    drawing: what drawing a face does by itself, see ``slopes.measures.observed``.
     explained: what goes with what else moved, see ``slopes.measures.explained``.
     soundness: how often what no picture shows is answered, see ``slopes.measures.soundness``.
     """

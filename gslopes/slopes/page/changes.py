@@ -10,8 +10,8 @@ from gslopes.core import read_beside, runfolder
 from gslopes.core.tables import Record, records
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
-from gslopes.report import caution, numbers, units, words
-from gslopes.report.headline import Sentences
+from gslopes.report import numbers, units, words
+from gslopes.report.headline import Nothing, Sentences, judged, verdicts
 from gslopes.report.inline import plain, render
 from gslopes.report.terminal import listed, wrap
 from gslopes.slopes.page.lead import nothing, over, would_matter
@@ -47,7 +47,7 @@ def print_changes(changes: DataFrame) -> str:
         t = (judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0)
         printed = ranked(judged, "q", -t, "label")[:MOST_LINES]
         styles = ["bold" if changed else "dim" for changed in printed["changed"]]
-        rows = records(printed.assign(verdict=caution.verdicts(printed)))
+        rows = records(printed.assign(verdict=verdicts(printed)))
         facts: Content = {
             "name": name,
             "attribute": attribute,
@@ -66,14 +66,14 @@ def _by_pair(changes: DataFrame) -> Iterator[tuple[str, str, DataFrame]]:
 
 
 def changed(changes: DataFrame) -> DataFrame:
-    """The changes with the columns of ``report.caution.judged``; a row's names come first."""
+    """The changes with the columns of ``report.headline.judged``; a row's names come first."""
     names = ["classifier", "attribute", "label"]
-    changes = caution.judged(changes, _estimates(changes))
+    changes = judged(changes, _estimates(changes))
     return changes[[*names, *changes.columns.drop(names)]]
 
 
-def _estimates(changes: DataFrame) -> list[caution.Nothing]:
-    """The changes as ``report.caution`` takes them; one that all photos share is as far as it is."""
+def _estimates(changes: DataFrame) -> list[Nothing]:
+    """The changes as ``report.headline`` takes them; one that all photos share is as far as it is."""
     judged = changes["q"].notna()
     estimates = []
     for row in changes.to_dict("records"):
@@ -106,7 +106,7 @@ def headline(changes: DataFrame) -> str:
 
 
 def sentence(part: DataFrame, attribute: str) -> str:
-    """What changed; that no answer differs; or what changes of slopes are ruled out, by ``report.caution``.
+    """What changed; that no answer differs; or what changes of slopes are ruled out, by ``report.headline``.
 
     part: the changes of one pair of classifiers along the attribute.
     """

@@ -1,17 +1,24 @@
-"""The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``."""
+"""The finding about one classifier along one attribute in a plain sentence; its words are in ``sentences.toml``.
+
+Below: what is printed after a fit, the sentence first, then one line a label.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, placebo, tables, two_digits
+from gslopes.core import frozen, placebo, read_beside, tables, two_digits
 from gslopes.core.crossed import split
 from gslopes.core.tables import Record
-from gslopes.report import caution, inline, numbers, units, words
-from gslopes.report.headline import Sentences, undecided
+from gslopes.report import inline, numbers, units, words
+from gslopes.report.headline import MATTERS, OF_SPREAD, Nothing, Sentences, points, undecided
+from gslopes.report.terminal import listed, wrap
+from gslopes.slopes.expected import WORD
+from gslopes.slopes.page import decisions, paper
 from gslopes.slopes.page.decisions import (
     FINDING,
     FOLLOWS,
@@ -27,7 +34,7 @@ from gslopes.slopes.page.decisions import (
     by_order,
     counts,
 )
-from gslopes.slopes.page.loading import Drawn
+from gslopes.slopes.page.loading import Drawn, Funnel, drawings, unanswered, with_facts
 from gslopes.stats.multiplicity import is_finding
 from gslopes.stats.rounding import highest, ranked
 
@@ -131,7 +138,7 @@ def _moving(
     rows: DataFrame,
     decided: Decisions,
     attribute: str,
-    quiet: Sequence[caution.Nothing],
+    quiet: Sequence[Nothing],
 ) -> Lead:
     """The lead if labels move.  quiet: those that are judged and do not."""
     leading = _leading(rows, decided)
@@ -217,21 +224,21 @@ def nothing(
     share: float,
     n: int,
     why: str,
-) -> caution.Nothing:
-    """A slope that is judged and no finding, or such a change of one, as ``caution`` takes it.
+) -> Nothing:
+    """A slope that is judged and no finding, or such a change of one, as ``report.headline`` takes it.
 
     share: of answers with the label, if it is judged by presence.  n: units.  why: the reason that it may be 0 if its
     interval leaves that out.
     """
     measure = units.measure_of(row)
     ends = (row["ci_low"], row["ci_high"])
-    spread = caution.OF_SPREAD * float(row.get("sd") or math.nan)
-    matters = caution.MATTERS.get(measure, spread)
+    spread = OF_SPREAD * float(row.get("sd") or math.nan)
+    matters = MATTERS.get(measure, spread)
     if measure == "presence":
-        matters = caution.points(share)
+        matters = points(share)
     note = would_matter(row, matters) if matters > 0 else ""
     shown = f"{numbers.interval(*ends, units.writer(measure))} {units.after(row)}"
-    estimate = caution.Nothing(name, *ends, n, matters, shown, note)
+    estimate = Nothing(name, *ends, n, matters, shown, note)
     if estimate.holds_zero:
         return estimate
     return replace(estimate, note=why)
@@ -281,3 +288,123 @@ def slope_of(row: Series) -> str:
 def interval_of(row: Any) -> str:
     """The slope of a label with its interval."""
     return numbers.of_row(row, "slope", units.writer_of(row))
+
+
+# -- evidence ---------------------------------------------------------------------------------------------------------
+
+_FORM = read_beside(__file__, "evidence.toml")
+
+
+def print_evidence(
+    slopes: DataFrame,
+    *,
+    limit: int = 15,
+    funnels: Mapping[tuple[str, str], Funnel] | None = None,
+    unanswered: Sequence[str] = (),
+    drawn: Mapping[tuple[str, str], Drawn] | None = None,
+    placebos: DataFrame | None = None,
+) -> str:
+    """Each label's slope by its measure as a table of at most 100 columns, one block for a classifier and attribute.
+
+    slopes: a data frame with the columns of core.tables.SLOPES.
+    limit: rows of all blocks together, the judged ones with the most evidence; each block has one.
+    funnels: what became of the photos, see ``loading.funnels``.  unanswered: see ``loading.unanswered``.
+    drawn: see ``loading.drawings``.  placebos: see ``loading.placebos``.
+    """
+    fakes = tables.PLACEBOS.empty() if placebos is None else placebos
+    reading = tables.reading(slopes)
+    if reading.empty:
+        return paper.no_label(unanswered)
+    blocks = []
+    pairs = list(decisions.by_pair(reading))
+    limit = max(limit // max(sum(not split(attribute)[2] for _, attribute, _, _ in pairs), 1), 1)
+    for classifier, attribute, part, _ in pairs:
+        floor = fakes.query("classifier == @classifier and attribute == @attribute")
+        funnel = (funnels or {}).get((words.printable(classifier), attribute))
+        effects = (drawn or {}).get((classifier, attribute), {})
+        blocks.append(_block(part, floor, limit, funnel, effects))
+    note = inline.plain(
+        "evidence-note.txt.j2",
+        decisions.HOUSE,
+        permuted=reading["p_perm"].notna().any(),
+        kinds=set(fakes["placebo"]),
+        placebos=placebo.TEXTS,
+        drawn=drawn,
+        wrap=wrap,
+    )
+    return "\n\n".join([*blocks, *unanswered, note])
+
+
+def _block(
+    part: DataFrame,
+    floor: DataFrame,
+    limit: int,
+    funnel: Funnel | None,
+    drawn: Drawn,
+) -> str:
+    first = part.iloc[0]
+    attribute = first["attribute"]
+    decided = decisions.decide(part)
+    judged = part[[decided[label].code != decisions.UNJUDGED for label in part["label"]]]
+    return inline.plain(
+        "evidence.txt.j2",
+        decisions.HOUSE,
+        classifier=first["classifier"],
+        attribute=attribute,
+        is_at_an_end=split(attribute)[2],
+        sentence=headline(part, decided, attribute, drawn).sentence,
+        present=decisions.cut(part),
+        funnel=funnel,
+        decided=decided,
+        judged=judged["label"].tolist(),
+        table=_table(judged, decided, floor, limit, drawn) if len(judged) else "",
+        apart=decisions.apart(part, decided, floor),
+        limit=limit,
+        expected=WORD,
+        wrap=wrap,
+    )
+
+
+def _table(
+    judged: DataFrame,
+    decided: Mapping[str, decisions.Decision],
+    floor: DataFrame,
+    limit: int,
+    drawn: Drawn,
+) -> str:
+    codes = [decided[label] for label in judged["label"]]
+    order = judged.assign(
+        _plain=[not code.moves for code in codes], _named=[code.expected for code in codes]
+    )
+    first = ranked(order, "_plain", "_named", -order["t"].abs(), "label")[:limit]
+    printed = ranked(first, "_named", "slope", "label")
+    ends = floor.groupby("label").agg({"low": "min", "high": "max"}) if len(floor) else floor
+    facts = {
+        "decided": decided,
+        "ends": ends.to_dict("index"),
+        "drawn": drawn,
+        "undrawn": not drawn,
+        "units": units,  # not the row's
+    }
+    styles = [_FORM["styles"].get(decided[label].code, "") for label in printed["label"]]
+    return listed(_FORM["columns"], tables.records(printed), styles, **facts)
+
+
+def summary(run: Path, slopes: DataFrame) -> str:
+    """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES.
+
+    What a crossed attribute does at an end of the other is left to the tables.
+    """
+    silent = unanswered(run)
+    drawn = drawings(run)
+    sentences = []
+    for classifier, attribute, rows, _ in decisions.by_pair(
+        tables.reading(with_facts(slopes, run))
+    ):
+        if split(attribute)[2]:
+            continue
+        lead = headline(rows, decisions.decide(rows), attribute, drawn.get((classifier, attribute)))
+        sentences.append(f"{words.model(classifier)}: {lead.sentence}")
+    if sentences:
+        return " ".join([*sentences, *silent])
+    return paper.no_label(silent)

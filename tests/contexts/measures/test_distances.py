@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
+from gslopes.contexts.measures.inference import anova, compare_groups, distances_table, tukey
 from gslopes.contexts.measures.paired import ALIKE, ALONE
 from gslopes.stats.intervals import bent
 from tests.contexts.conftest import grid_of

@@ -6,7 +6,7 @@ import pytest
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import changes_table, congruence_table
 from gslopes.contexts.measures.describe import Grid
-from gslopes.contexts.measures.distances import compare_groups, distances_table
+from gslopes.contexts.measures.inference import compare_groups, distances_table
 from tests.contexts.conftest import grid_of
 from tests.last_digit import differences, moved
 

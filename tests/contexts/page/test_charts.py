@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.page import charts
-from gslopes.contexts.page.charts import charts_of
+from gslopes.contexts.page import tables
+from gslopes.contexts.page.tables import charts_of
 
 
 def inferred(change: float) -> pd.DataFrame:
@@ -81,7 +81,7 @@ def test_context_and_face_are_drawn_with_both_intervals():
 @pytest.mark.row("contexts-figs-4-7")
 def test_figures_4_to_7_are_mean_changes_of_each_kind_of_tags_by_group(monkeypatch):
     drawn = []
-    monkeypatch.setattr(charts, "render", lambda figure, form: drawn.append(figure) or b"")
+    monkeypatch.setattr(tables, "render", lambda figure, form: drawn.append(figure) or b"")
     shares = {"w": (0.5, 0.2, 0.1), "x": (0.3, 0.2, 0.1), "m": (0.1, 0.2, 0.4)}
     rows = [
         {"classifier": "a", "tags": "gross", "step": 0, "photo": photo, "attribute": condition}
@@ -99,7 +99,7 @@ def test_figures_4_to_7_are_mean_changes_of_each_kind_of_tags_by_group(monkeypat
         {"photo": [*shares], "gender": ["woman", "woman", "man"], "group": "Black"}
     )
     backgrounds = pd.DataFrame({"key": ["garage.1"], "context": ["garage"]})
-    charts.draw_shares(
+    tables.draw_shares(
         {"described": pd.DataFrame(rows), "people": people, "backgrounds": backgrounds}
     )
     panel = drawn[0].axes[0]

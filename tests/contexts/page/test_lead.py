@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gslopes.contexts.measures.paired import ALIKE, TOO_FEW
-from gslopes.contexts.page.lead import headline, headline_of
+from gslopes.contexts.page.sections import headline, headline_of
 
 
 def slopes(*rows: tuple[str, float, float, float], q: float = 0.01) -> dict[str, pd.DataFrame]:

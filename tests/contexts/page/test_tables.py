@@ -12,8 +12,12 @@ import pytest
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import changes_table, congruence_table
-from gslopes.contexts.measures.distances import distances_table
-from gslopes.contexts.measures.inference import accuracy_table, inferred_table, recognised_table
+from gslopes.contexts.measures.inference import (
+    accuracy_table,
+    distances_table,
+    inferred_table,
+    recognised_table,
+)
 from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.page import tables as context_tables
 from gslopes.contexts.page.tables import QUESTIONS, STARRED

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
+from gslopes.contexts.stimuli.composing import largest_face
 from gslopes.contexts.stimuli.cutout import Person, eraser, flaws, measure, studio, unseen
-from gslopes.contexts.stimuli.cutting import largest_face
 from gslopes.contexts.stimuli.matting import opacity, own_colours
 from gslopes.faces.find import MtcnnFinder
 from gslopes.photos.folder import open_photo

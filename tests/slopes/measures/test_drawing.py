@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.slopes.measures.drawing import drawing_rows
+from gslopes.slopes.measures.observed import drawing_rows
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.slopes.page.lead import headline
 from tests.skewed import corrected

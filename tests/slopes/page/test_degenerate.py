@@ -12,7 +12,7 @@ from gslopes.core import tables
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.slopes.page import write_report
-from gslopes.slopes.page.evidence import print_evidence
+from gslopes.slopes.page.lead import print_evidence
 from gslopes.slopes.page.loading import funnels, unanswered
 from tests.broken import broken, shown
 from tests.slopes.page.conftest import VALUES

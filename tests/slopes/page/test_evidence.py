@@ -14,7 +14,7 @@ from gslopes.core import tables
 from gslopes.report import numbers
 from gslopes.slopes.measures.analysis import analyse
 from gslopes.slopes.measures.options import FitOptions
-from gslopes.slopes.page.evidence import print_evidence
+from gslopes.slopes.page.lead import print_evidence
 from gslopes.slopes.page.paper import NO_LABEL
 from tests.slopes.page.conftest import placebos_of
 
