@@ -52,6 +52,11 @@ def quotients(top: ArrayLike, bottom: Array, otherwise: ArrayLike = np.nan) -> A
     return np.divide(top, bottom, out=np.full(shape, otherwise, float), where=bottom > 0)
 
 
+def sides_of(boxes: Any) -> Any:
+    """Width and height, (..., 2), of boxes (..., 4): an array or a tensor."""
+    return boxes[..., 2:] - boxes[..., :2]
+
+
 def slices(count: int, step: int) -> Iterator[slice]:
     """What cuts ``count`` rows into parts of ``step``.
 

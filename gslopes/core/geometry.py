@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import AnyArray, Array, Flags, Numbers, doubles, floats
+from gslopes.core.arrays import AnyArray, Array, Flags, Numbers, doubles, floats, sides_of
 from gslopes.core.records import ByteArray, FloatArray
 
 
@@ -76,11 +76,6 @@ def whole_pixels(low: Array, high: Array, width: int, height: int) -> tuple[int,
     x0, y0 = np.clip(np.floor(low), 0, (width - 1, height - 1)).astype(int).tolist()
     x1, y1 = np.clip(np.ceil(high), (x0 + 1, y0 + 1), (width, height)).astype(int).tolist()
     return x0, y0, x1, y1
-
-
-def sides_of(boxes: Any) -> Any:
-    """Width and height, (..., 2), of boxes (..., 4): an array or a tensor."""
-    return boxes[..., 2:] - boxes[..., :2]
 
 
 def with_margin(box: Numbers, share: float, picture: ByteArray) -> tuple[slice, slice]:

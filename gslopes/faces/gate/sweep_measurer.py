@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import AnyArray, Array, doubles, floats
-from gslopes.core.geometry import TONE, around, sides_of, similarity, step_of, warp, with_margin
+from gslopes.core.arrays import AnyArray, Array, doubles, floats, sides_of
+from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.faces.gate import verdict as gate
