@@ -11,10 +11,9 @@ from gslopes.ask.croppers.asker import Asker, Joined, Model, Pictures
 from gslopes.ask.croppers.joining import Layout
 from gslopes.ask.croppers.remote import RemoteCropper, ready_croppers
 from gslopes.ask.scoring.cost import Price, confirm_cost
-from gslopes.core import Executor, Reason, SkipReason, runtime
+from gslopes.core import Executor, Reason, Row, SkipReason, runtime
 from gslopes.core.arrays import Array
 from gslopes.core.records import Crop, Finder
-from gslopes.core.tables import Row
 from gslopes.crops.config import TABLES, VERTICAL, CropsConfig
 from gslopes.crops.stimuli.people import People, pictures_of
 from gslopes.crops.stimuli.portraits import as_joined, reader_of

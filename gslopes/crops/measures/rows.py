@@ -9,9 +9,9 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.ask.croppers.policies import TABLE_1
-from gslopes.core import Names, many, read_json
+from gslopes.core import Names, Record, Row, many, read_json
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.tables import Record, Row, ends
+from gslopes.core.tables import ends
 from gslopes.crops.config import (
     ABOVE,
     BOOTSTRAP,

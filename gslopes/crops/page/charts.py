@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from gslopes.core import read_beside
+from gslopes.core import Record, Row, read_beside
 from gslopes.core.arrays import Array, Interval
-from gslopes.core.tables import Record, Row
 from gslopes.crops.page.words import larger_first
 from gslopes.report import inline
 

@@ -3,8 +3,9 @@
 from pandas import DataFrame
 
 from gslopes.ask.boxes import RECTANGLE
+from gslopes.core import Record
 from gslopes.core.reasons import counted
-from gslopes.core.tables import Record, records
+from gslopes.core.tables import records
 from gslopes.crops.config import CONSTANT, SENTENCES
 from gslopes.frame.findings import surest
 from gslopes.frame.spec import Headline, Tables

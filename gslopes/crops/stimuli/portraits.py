@@ -17,6 +17,8 @@ from gslopes.core import (
     AnswerError,
     PhotoError,
     Reason,
+    Record,
+    Row,
     SkipReason,
     UsageError,
     explained,
@@ -24,7 +26,7 @@ from gslopes.core import (
     runfolder,
 )
 from gslopes.core.records import ByteArray, Finder, Photo
-from gslopes.core.tables import Record, Row, records
+from gslopes.core.tables import records
 from gslopes.crops.config import TABLES, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait
 from gslopes.faces.find import MtcnnFinder, choose

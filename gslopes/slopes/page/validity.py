@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 from pandas import DataFrame
 
-from gslopes.core import crossed, files, placebo, read_beside, tables
-from gslopes.core.reasons import dropped
+from gslopes.core import crossed, dropped, files, placebo, read_beside, tables
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
