@@ -17,7 +17,7 @@ from gslopes.core.records import ByteArray, SaliencyMap
 from gslopes.core.tables import lookup, records
 from gslopes.crops.asking import crop_row, joined_pictures
 from gslopes.crops.config import ABOVE, INSIDE
-from gslopes.crops.page.words import by_itself
+from gslopes.crops.page.sections import by_itself
 from gslopes.frame.spec import Made, Run
 from gslopes.photos.people import CROSS
 from gslopes.report import inline, numbers, words
