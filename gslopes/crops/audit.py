@@ -7,13 +7,12 @@ from typing import Any
 from gslopes.core import ConfigError, Executor, JsonObject, with_options
 from gslopes.core.records import Finder
 from gslopes.crops import asking
-from gslopes.crops.asking import Croppers, Given
+from gslopes.crops.asking import Croppers, Given, digest_of, look, with_groups
 from gslopes.crops.config import HOME, MEASURES, TABLES, CropsConfig
 from gslopes.crops.measures.parity import half_width
 from gslopes.crops.measures.rows import measure
 from gslopes.crops.page import drawing, sections
 from gslopes.crops.stimuli.people import People, check_sizes, read_people
-from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.frame.ask import counted, raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result

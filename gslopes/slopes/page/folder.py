@@ -16,7 +16,6 @@ from gslopes.report import choices, quote, words
 from gslopes.slopes import method
 from gslopes.slopes.page import (
     ReportConfig,
-    crossed,
     decisions,
     editor,
     loading,
@@ -175,8 +174,8 @@ class WalkPage(Page):
 
     @cached_property
     def crossed(self) -> list[SimpleNamespace]:
-        """See ``crossed``."""
-        return crossed.panels(self.source, self.pictures, self.credited)
+        """See ``page_data.crossed_panels``."""
+        return page_data.crossed_panels(self.source, self.pictures, self.credited)
 
     @property
     def tasks(self) -> list[str]:
