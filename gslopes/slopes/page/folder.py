@@ -17,7 +17,6 @@ from gslopes.slopes import method
 from gslopes.slopes.page import (
     ReportConfig,
     decisions,
-    editor,
     loading,
     observed,
     occupations,
@@ -120,7 +119,7 @@ class WalkPage(Page):
         makers = {
             "observed": observed.summary_rows,
             "drawing": decisions.drawing_rows,
-            "editing": editor.counts,
+            "editing": validity.counts,
         }
         more = {
             name: rows(self.tables[name]) for name, rows in makers.items() if name in self.tables
@@ -168,7 +167,7 @@ class WalkPage(Page):
 
     # See the functions that read them.
     funnels = _read(loading.funnels)
-    edited = _read(lambda run: list(editor.panels(run)))
+    edited = _read(lambda run: list(validity.editor_panels(run)))
     soundness = _read(observed.soundness)
     errors = _read(observed.error_panels)
 
