@@ -10,7 +10,7 @@ from gslopes.contexts.measures.interaction import compare
 from gslopes.contexts.page import sections
 from gslopes.contexts.page.tables import paper_tables
 from gslopes.crops.config import TABLES as OF_CROPS
-from gslopes.crops.page import words
+from gslopes.crops.page import sections as of_crops
 from tests.benches.headlines_siblings import Contexts, Crops, audited, cropped
 from tests.bounds import Bound, bare, check, impossible
 
@@ -119,4 +119,4 @@ def test_no_interval_of_a_crop_audit_leaves_its_bounds(size) -> None:
             if min(size) < least:
                 unjudged = made["parity"][["p_value", "q", "ratio_low", "ratio_high"]]
                 assert unjudged.isna().all(axis=None)
-            assert impossible(words.headline_of(made).sentence) == []
+            assert impossible(of_crops.headline_of(made).sentence) == []

@@ -6,8 +6,8 @@ Of a technique: what it needs, how it is to be read, what it assumes.
 from pathlib import Path
 from typing import NamedTuple
 
-from gslopes.core import Names, UnknownName, frozen, option, read_toml, section
-from gslopes.core.tables import Row, read_tables
+from gslopes.core import Names, Row, UnknownName, frozen, option, read_toml, section
+from gslopes.core.tables import read_tables
 from gslopes.words.graph import Rule
 from gslopes.words.wordlists import Lists
 

@@ -22,6 +22,8 @@ from gslopes.core import (
     Facts,
     JsonObject,
     PhotoError,
+    Record,
+    Row,
     SkipReason,
     Texts,
     Tick,
@@ -41,7 +43,7 @@ from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.geometry import warp
 from gslopes.core.records import Finder, Photo
-from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, Record, Row, records
+from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, records
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess
 from gslopes.photos.decode import in_srgb

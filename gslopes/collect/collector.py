@@ -28,6 +28,7 @@ from gslopes.core import (
     JsonObject,
     PhotoError,
     Reason,
+    Row,
     ServiceError,
     SkipReason,
     Texts,
@@ -40,7 +41,7 @@ from gslopes.core import (
     runtime,
     tables,
 )
-from gslopes.core.tables import MANIFEST, Row
+from gslopes.core.tables import MANIFEST
 from gslopes.photos.decode import HEAD, decode, kind_of
 
 STAGE = "collect"

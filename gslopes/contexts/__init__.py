@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from gslopes.core import read_toml
-from gslopes.core.tables import Record, frame_of, read_tables, typed
+from gslopes.core import Record, read_toml
+from gslopes.core.tables import frame_of, read_tables, typed
 
 HOME = Path(__file__).parent
 TABLES = read_tables(HOME / "tables.toml")

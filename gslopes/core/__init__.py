@@ -38,6 +38,8 @@ from gslopes.core.files import (
     Facts,
     JsonObject,
     Names,
+    Record,
+    Row,
     Texts,
     csv_bytes,
     hexdigest,

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from gslopes.core import Facts, Names, TableError, frozen, parquet_table, read_toml
+from gslopes.core import Facts, Names, Row, TableError, frozen, parquet_table, read_toml
 from gslopes.core.reasons import split_prose
 from gslopes.core.storage import raise_if_refused
 
@@ -75,9 +75,6 @@ def read_tables(file: Path) -> dict[str, Table]:
         kinds[f"{name}[]"] = pa.list_(pa.struct(fields))
     return declared_tables
 
-
-Row = dict[str, Any]  # column to value
-Record = Mapping[Any, Any]  # a row that is only read, as ``DataFrame.to_dict`` gives it
 
 TABLES = read_tables(Path(__file__).with_name("tables.toml"))
 

@@ -7,14 +7,12 @@ from typing import Any
 from gslopes.core import ConfigError, Executor, JsonObject, with_options
 from gslopes.core.records import Finder
 from gslopes.crops import asking
-from gslopes.crops.asking import Croppers, Given
+from gslopes.crops.asking import Croppers, Given, digest_of, look, with_groups
 from gslopes.crops.config import HOME, MEASURES, TABLES, CropsConfig
 from gslopes.crops.measures.parity import half_width
 from gslopes.crops.measures.rows import measure
-from gslopes.crops.page import drawing, words
-from gslopes.crops.page import sections as page
+from gslopes.crops.page import drawing, sections
 from gslopes.crops.stimuli.people import People, check_sizes, read_people
-from gslopes.crops.stimuli.portraits import digest_of, look, with_groups
 from gslopes.frame.ask import counted, raise_if_no_use
 from gslopes.frame.brought import planned
 from gslopes.frame.result import Result
@@ -121,11 +119,11 @@ CROPS = Audit(
         Stage(**STAGES["draw"], work=drawing.draw_pairs),
         Stage(**STAGES["measure"], makes=MEASURES, work=measure),
     ),
-    judged=words.judged,
-    headline=words.headline_of,
+    judged=sections.judged,
+    headline=sections.headline_of,
     counts=counts,
     shown=MEASURES,
-    page=page.SECTIONS,
+    page=sections.SECTIONS,
     models=asking.resolve,
     before=asking.agree_first,
 )

@@ -32,7 +32,7 @@ from gslopes.core import (
     to_dict,
     with_options,
 )
-from gslopes.export import card, writers
+from gslopes.export import writers
 from gslopes.export.pictures import OURS, ExportConfig, answers, pictures
 from gslopes.faces.compose.encode import encode, unedited
 from gslopes.frame.executors import OneProcess
@@ -154,9 +154,9 @@ def _write(run: Path, form: Form, rows: DataFrame, out: Path, tick: Tick) -> Non
         else:
             writers.WRITERS[form](out / name, read(shard, tick))
     if not (out / "README.md").is_file():
-        about = card.facts_of(run, form, rows)
-        runfolder.write_json(out / "croissant.json", card.metadata(about, out))
-        runfolder.write_bytes(out / "README.md", card.readme(about).encode())
+        about = writers.facts_of(run, form, rows)
+        runfolder.write_json(out / "croissant.json", writers.metadata(about, out))
+        runfolder.write_bytes(out / "README.md", writers.readme(about).encode())
         runfolder.settle([out / "README.md"])
 
 

@@ -17,12 +17,13 @@ from gslopes.core import (
     StorageError,
     UsageError,
     number,
+    options_of,
     printable_lines,
     show,
     some_of,
     whole,
 )
-from gslopes.core.options import Option, find_option, kind_words, options_of
+from gslopes.core.options import Option, find_option, kind_words
 from gslopes.frame.conditions import FAILED, Condition
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from gslopes.core import (
+    LARGEST_TABLE,
     ConfigError,
     JsonObject,
     ModelError,
@@ -28,6 +29,7 @@ from gslopes.core import (
     Work,
     frozen,
     kill_point,
+    raise_if_refused,
     read_json,
     read_regular,
     runfolder,
@@ -36,9 +38,7 @@ from gslopes.core import (
 )
 from gslopes.core.config import convert
 from gslopes.core.executor import RemoteTask
-from gslopes.core.files import LARGEST_TABLE
 from gslopes.core.runfolder import part_path
-from gslopes.core.storage import raise_if_refused
 from gslopes.frame.result import AUDITS, find_audit
 from gslopes.frame.spec import INPUTS, Audit, Made, Run, Stage, Tables
 from gslopes.frame.stamps import made_from, reads_of, tables_of

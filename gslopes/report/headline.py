@@ -22,8 +22,7 @@ from typing import Any, Self
 import numpy as np
 from pandas import DataFrame
 
-from gslopes.core import Facts, config, frozen, many, two_digits
-from gslopes.core.tables import Record, Row
+from gslopes.core import Facts, Record, Row, config, frozen, many, two_digits
 from gslopes.stats import multiplicity, rounding
 from gslopes.stats.rounding import highest
 

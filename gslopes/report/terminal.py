@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, Literal
 
-from gslopes.core import Facts, frozen
-from gslopes.core.tables import Record
+from gslopes.core import Facts, Record, frozen
 from gslopes.report import inline, words
 
 WIDTH = 100

@@ -17,8 +17,7 @@ from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import load_classifiers
 from gslopes.ask.names import UNITS, split
 from gslopes.ask.questions import digest, read_picture
-from gslopes.core import ConfigError, hexdigest, read_text, runfolder, tables, traits_of
-from gslopes.core.tables import Row
+from gslopes.core import ConfigError, Row, hexdigest, read_text, runfolder, tables, traits_of
 from gslopes.frame.ask import Most
 from gslopes.frame.spec import Made, Run, Tables
 from gslopes.report import inline

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from gslopes.core import JsonObject, Reason, UsageError, many, runfolder, show, tables
-from gslopes.core.reasons import dropped, listed
+from gslopes.core import JsonObject, Reason, UsageError, dropped, many, runfolder, show, tables
+from gslopes.core.reasons import listed
 from gslopes.core.tables import Tables
 from gslopes.frame.ask import counted
 from gslopes.frame.result import Result

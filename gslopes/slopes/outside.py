@@ -19,6 +19,7 @@ from gslopes.core import (
     JsonObject,
     PhotoError,
     Reason,
+    Row,
     SkipReason,
     Tick,
     frozen,
@@ -29,7 +30,7 @@ from gslopes.core import (
 )
 from gslopes.core.arrays import floats
 from gslopes.core.records import Answer, EditedChip, Face, Photo
-from gslopes.core.tables import EDITING, Row
+from gslopes.core.tables import EDITING
 from gslopes.faces.compose.encode import ENDINGS, QUALITY, encode
 from gslopes.faces.compose.paste import compose, composite_of
 from gslopes.faces.compose.placebo import qualities

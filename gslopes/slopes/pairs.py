@@ -34,8 +34,7 @@ from gslopes.core.crossed import Grid
 from gslopes.core.csv_table import normal_names, tell_unsaid
 from gslopes.core.runfolder import FARTHEST
 from gslopes.photos.folder import size_of
-from gslopes.slopes.cells import Picture
-from gslopes.slopes.layouts import JOINT, read_rows, refused
+from gslopes.slopes.layouts import JOINT, Picture, read_rows, refused
 
 Levels = list[float]
 SweepOf = tuple[str, str, DataFrame, Levels]  # name, placebo, pictures (units by values), values

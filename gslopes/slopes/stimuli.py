@@ -18,6 +18,7 @@ from gslopes.core import (
     ModelError,
     PhotoError,
     Reason,
+    Row,
     SkipReason,
     Tick,
     frozen,
@@ -27,7 +28,7 @@ from gslopes.core import (
 )
 from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Detections, Editor, Face, FloatArray, Photo
-from gslopes.core.tables import PHOTOS, Row
+from gslopes.core.tables import PHOTOS
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite, crossed, crossed_placebo
 from gslopes.faces.compose.encode import ENDINGS, Variants, encode, ending

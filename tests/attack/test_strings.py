@@ -191,7 +191,7 @@ def test_labels_names_and_people_of_an_audit(gslopes, draw, make_onnx, tmp_path,
 
 
 def test_licences_and_reasons_on_the_card_of_an_export(tmp_path):
-    from gslopes.export import card
+    from gslopes.export import writers
 
     counted = dict.fromkeys(HOSTILE, 2)
     about = {
@@ -207,7 +207,7 @@ def test_licences_and_reasons_on_the_card_of_an_export(tmp_path):
         "editors": [("gender", name[:60], "0" * 64, name) for name in HOSTILE],
         "measured": [],
     }
-    text = card.readme(about)
+    text = writers.readme(about)
     front = yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n"))
     assert front["license"] == "other"
     body = text.split("\n---\n", 1)[1]
@@ -217,7 +217,7 @@ def test_licences_and_reasons_on_the_card_of_an_export(tmp_path):
         r"(?<!\\)[<`]\w|(?<!\\)!?\[[^\]]*\]\(",
         body.replace("`compositeWith", "").replace("`kept", ""),
     )
-    assert json.dumps(card.metadata(about, tmp_path))
+    assert json.dumps(writers.metadata(about, tmp_path))
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

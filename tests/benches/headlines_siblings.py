@@ -26,7 +26,7 @@ from gslopes.core.tables import frame_of
 from gslopes.crops.config import TABLES as OF_CROPS
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.rows import parity_rows
-from gslopes.crops.page import words
+from gslopes.crops.page import sections as of_crops
 from gslopes.frame.findings import decide
 from gslopes.frame.shown import count_decisions
 
@@ -212,8 +212,8 @@ def contexts_and_crops() -> Iterator[tuple[str, str]]:
         yield _plain(contexts), f"{said}\n{decided}\n{answers}"
     for number, crops in enumerate(CROPS):
         made = cropped(crops, np.random.default_rng([86, number]))
-        decided = count_decisions(decide(words.judged(made)))
-        yield _plain(crops), f"{words.headline_of(made).sentence}\n{decided}"
+        decided = count_decisions(decide(of_crops.judged(made)))
+        yield _plain(crops), f"{of_crops.headline_of(made).sentence}\n{decided}"
 
 
 def _pictures(made: Tables) -> Tables:

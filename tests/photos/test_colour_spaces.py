@@ -9,8 +9,8 @@ from PIL import Image, ImageCms
 from gslopes.ask.pictures import batch_of, decoded
 from gslopes.ask.scoring.trial import try_classifier
 from gslopes.core.records import Answer
+from gslopes.crops.asking import reader_of
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.stimuli.portraits import reader_of
 from gslopes.photos.decode import decode, in_srgb
 from gslopes.photos.folder import open_srgb
 from gslopes.slopes.page.pictures import picture

@@ -21,7 +21,7 @@ import gslopes
 from gslopes.core import parquet_table, runfolder, tables
 from gslopes.core.crossed import grid_of
 from gslopes.core.errors import PhotoError, UsageError
-from gslopes.slopes import cells
+from gslopes.slopes import layouts
 from gslopes.slopes.config import configure
 from gslopes.slopes.layouts import shipped
 from gslopes.slopes.pairs import PairSet, read_pairs
@@ -429,7 +429,7 @@ def test_a_set_that_is_all_pictures_and_one_whose_pictures_are_a_bomb(
     pairs = read_pairs(option)
     assert len(pairs.units) == 3
     assert all(picture.read() for picture in pairs.edits["picture"])
-    monkeypatch.setattr(cells, "LARGEST_GROUP", 100)
+    monkeypatch.setattr(layouts, "LARGEST_GROUP", 100)
     with pytest.raises(UsageError, match="bytes of pictures in a group of rows"):
         read_pairs(option)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
@@ -454,7 +454,7 @@ def test_a_footer_is_read_as_often_for_many_groups_of_rows_as_for_few(
         held = [cell(draw(number, 0, 0)) for number in range(2 * groups)]
         pq.write_table(pa.table({"image": pa.array(held, published.IMAGE)}), path, row_group_size=2)
         parsed.clear()
-        found = [one.read() for one in cells.cells_of(path, ["image"])["image"]]
+        found = [one.read() for one in layouts.cells_of(path, ["image"])["image"]]
         assert found == [one["bytes"] for one in held]
         footers.append(sum(parsed))
     assert footers[0] == footers[1]
@@ -563,11 +563,11 @@ def test_parquet_is_read_in_bounds_and_only_the_columns_that_count(
     for row in rows:
         row["caption"] = "word " * 50_000
     path = shards(tmp_path / "set", rows)
-    monkeypatch.setattr(cells, "LARGEST_TEXTS", 300_000)
+    monkeypatch.setattr(layouts, "LARGEST_TEXTS", 300_000)
     assert len(read_pairs(path).units) == 2
     with pytest.raises(UsageError, match="bytes, and at most 300,000 are read"):
         read_pairs(f"{path},unit=caption")
-    monkeypatch.setattr(cells, "MOST_ROWS", 5)
+    monkeypatch.setattr(layouts, "MOST_ROWS", 5)
     with pytest.raises(UsageError, match="6 rows, and at most 5 are read"):
         read_pairs(path)
 

@@ -9,8 +9,8 @@ from gslopes.captions.measures.rows import RESULTS, Recorder
 from gslopes.captions.stimuli.corpus import Corpus, Coverage, mentions_of, pairs_of
 from gslopes.captions.stimuli.groups import groups_of_table
 from gslopes.captions.stimuli.stages import boxes_of, captions_of
-from gslopes.core import UsageError, read_json
-from gslopes.core.tables import Row, lookup
+from gslopes.core import Row, UsageError, read_json
+from gslopes.core.tables import lookup
 from gslopes.frame.spec import Made, Run
 from gslopes.stats.multiplicity import adjust
 from gslopes.words.graph import Mentions

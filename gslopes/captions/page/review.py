@@ -16,8 +16,8 @@ import numpy as np
 from pandas import DataFrame
 
 from gslopes.captions.config import SENTENCES
-from gslopes.core import Texts, hexdigest, many, runfolder
-from gslopes.core.tables import Record, Row, lookup, records
+from gslopes.core import Record, Row, Texts, hexdigest, many, runfolder
+from gslopes.core.tables import lookup, records
 from gslopes.frame.spec import Made, Run
 from gslopes.report import inline
 from gslopes.report import review as pages

@@ -9,8 +9,9 @@ from pandas import DataFrame
 
 from gslopes.captions.config import HOME, SENTENCES
 from gslopes.captions.page.review import HARMS, confirmed, link_of, mask, masked
+from gslopes.core import Record, Row
 from gslopes.core.summary import FINDING
-from gslopes.core.tables import Record, Row, lookup, records
+from gslopes.core.tables import lookup, records
 from gslopes.frame.findings import decide, surest
 from gslopes.frame.page import Content, Page, chart, sure
 from gslopes.frame.shown import grid_of, written

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from pandas import DataFrame
 
-from gslopes.core import DataMissing, read_beside, show
+from gslopes.core import DataMissing, Record, read_beside, show
 from gslopes.core.csv_table import read_frame
-from gslopes.core.tables import Record, records
+from gslopes.core.tables import records
 from gslopes.words.reading import label_of
 
 LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB

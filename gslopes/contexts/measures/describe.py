@@ -15,7 +15,7 @@ from pandas import DataFrame
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
-from gslopes.core import Names, frozen_identity
+from gslopes.core import Names, Row, frozen_identity
 from gslopes.core.arrays import (
     AnyArray,
     Array,
@@ -26,7 +26,7 @@ from gslopes.core.arrays import (
     doubles,
     quotients,
 )
-from gslopes.core.tables import Row, lookup
+from gslopes.core.tables import lookup
 from gslopes.stats.rounding import settled
 
 VECTOR = SUPERS[:3]  # the paper's

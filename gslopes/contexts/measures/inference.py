@@ -29,9 +29,9 @@ from gslopes.contexts.measures.paired import (
     share_change,
     share_of,
 )
-from gslopes.core import Texts
+from gslopes.core import Row, Texts
 from gslopes.core.arrays import Array, Flags, Int8Array, Objects, doubles, quotients
-from gslopes.core.tables import Row, ends
+from gslopes.core.tables import ends
 from gslopes.stats import intervals, multiplicity
 from gslopes.stats.rounding import gap, levelled, settled
 from gslopes.stats.shares import difference_interval, independence_p

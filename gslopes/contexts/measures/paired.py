@@ -10,8 +10,9 @@ import numpy as np
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import sums
+from gslopes.core import Row
 from gslopes.core.arrays import Array, Flags, Integers, Interval
-from gslopes.core.tables import Row, ends
+from gslopes.core.tables import ends
 from gslopes.stats import contrast, permutation, resampling, rounding, shares
 from gslopes.stats.clusters import Source, clustered_ratio, crossed
 from gslopes.stats.intervals import Bounds, linearised, mean_t

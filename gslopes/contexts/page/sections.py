@@ -15,6 +15,7 @@ from gslopes.contexts.stimuli.people import DECISIONS
 from gslopes.core import (
     LARGEST_TABLE,
     PhotoError,
+    Record,
     Texts,
     inside,
     is_file,
@@ -22,7 +23,7 @@ from gslopes.core import (
     runfolder,
     summary,
 )
-from gslopes.core.tables import Record, lookup, records
+from gslopes.core.tables import lookup, records
 from gslopes.frame.findings import decision
 from gslopes.frame.page import Content, Page, chart, noted, sure
 from gslopes.frame.spec import Headline, Made, Run, Section, Tables

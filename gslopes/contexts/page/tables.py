@@ -19,8 +19,8 @@ from pandas import DataFrame
 from gslopes.contexts import SENTENCES, rows_of
 from gslopes.contexts.measures import describe, typology
 from gslopes.contexts.measures.ratings import sides
-from gslopes.core import Texts, csv_bytes
-from gslopes.core.tables import Record, Row, lookup, records
+from gslopes.core import Record, Row, Texts, csv_bytes
+from gslopes.core.tables import lookup, records
 from gslopes.frame.page import Content
 from gslopes.frame.spec import Tables
 from gslopes.report import inline, layouts, numbers, words

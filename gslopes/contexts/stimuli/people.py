@@ -9,8 +9,7 @@ from pathlib import Path
 from pandas import DataFrame
 
 from gslopes.contexts import HOME
-from gslopes.core import Reason, Texts, config, csv_table, files
-from gslopes.core.tables import Row
+from gslopes.core import Reason, Row, Texts, config, csv_table, files
 from gslopes.photos.people import read_people
 
 KNOWN = config.read_toml(HOME / "people.toml")

@@ -20,6 +20,7 @@ from gslopes.contexts.stimuli.composing import Composing, Cutting, Part, Sweeper
 from gslopes.contexts.stimuli.people import cfd_person, read_reports, read_review, reviewed
 from gslopes.core import (
     JsonObject,
+    Row,
     UsageError,
     frozen,
     hexdigest,
@@ -29,7 +30,7 @@ from gslopes.core import (
     to_dict,
 )
 from gslopes.core.records import Finder
-from gslopes.core.tables import Row, frame_of
+from gslopes.core.tables import frame_of
 from gslopes.faces.components import default_components, model_records
 from gslopes.faces.config import ComposeConfig, EditConfig, FindConfig, values_for
 from gslopes.faces.find import KnownFinder, MtcnnFinder

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from gslopes.core import frozen_identity
+from gslopes.core import Row, frozen_identity
 from gslopes.core.arrays import Array, Integers, doubles, quotients
-from gslopes.core.tables import Row, lookup
+from gslopes.core.tables import lookup
 from gslopes.crops.config import BOOTSTRAP
 from gslopes.crops.measures.parity import compared, draw_weights
 from gslopes.crops.stimuli.people import Groups

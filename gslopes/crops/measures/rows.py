@@ -9,9 +9,9 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.ask.croppers.policies import TABLE_1
-from gslopes.core import Names, many, read_json
+from gslopes.core import Names, Record, Row, many, read_json, reasons
 from gslopes.core.arrays import Array, doubles
-from gslopes.core.tables import Record, Row, ends
+from gslopes.core.tables import ends
 from gslopes.crops.config import (
     ABOVE,
     BOOTSTRAP,
@@ -34,7 +34,6 @@ from gslopes.crops.measures.parity import (
     parity,
     resampled,
 )
-from gslopes.crops.page.words import lost
 from gslopes.crops.stimuli.people import Groups
 from gslopes.frame.spec import Made, Run
 from gslopes.stats import intervals, multiplicity, resampling, rounding
@@ -392,3 +391,13 @@ def gaze_rows(
                 row = {**key, "group": group_a, "other": group_b, "difference": a / m - b / n}
                 tables["gaze_gaps"].append(row | ends(intervals.newcombe(a, m, b, n)))
     return tables
+
+
+def lost(pairs: DataFrame) -> str:
+    """How many pictures were refused and failed, and why.  pairs: rows of PAIRS, one cropper's."""
+    parts = []
+    for status in ("refused", "failed"):
+        rows = pairs.query("status == @status")
+        why = f" ({reasons.counted(rows['reason'], rows['detail'])})" if len(rows) else ""
+        parts.append(f"{len(rows):,} {status}{why}")
+    return " and ".join(parts)

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from gslopes.core import read_beside
+from gslopes.core import Record, Row, read_beside
 from gslopes.core.arrays import Array, Interval
-from gslopes.core.tables import Record, Row
-from gslopes.crops.page.words import larger_first
 from gslopes.report import inline
 
 
@@ -82,3 +80,11 @@ def _apart(start: complex, end: complex, taken: Sequence[complex]) -> complex:
 def _room(apart: complex) -> float:
     """1 or more if two numbers that lie so far apart do not touch."""
     return max(abs(apart.real) / ROOM[0], abs(apart.imag) / ROOM[1])
+
+
+def larger_first(row: Record) -> Record:
+    """A row of PARITY with the group first that has the larger share."""
+    if not row["p"] < 0.5:
+        return row
+    turned = {"group": row["other"], "other": row["group"], "p": 1 - row["p"]}
+    return {**row, **turned, "ci_low": 1 - row["ci_high"], "ci_high": 1 - row["ci_low"]}

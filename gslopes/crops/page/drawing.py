@@ -12,12 +12,12 @@ from gslopes.ask.croppers import has_map
 from gslopes.ask.croppers.asker import Asker
 from gslopes.ask.croppers.joining import Layout, check_map
 from gslopes.ask.croppers.policies import MIN_DISTANCE, find_peaks
-from gslopes.core import AnswerError, JsonObject, PhotoError, runfolder
+from gslopes.core import AnswerError, JsonObject, PhotoError, Record, runfolder
 from gslopes.core.records import ByteArray, SaliencyMap
-from gslopes.core.tables import Record, lookup, records
+from gslopes.core.tables import lookup, records
 from gslopes.crops.asking import crop_row, joined_pictures
 from gslopes.crops.config import ABOVE, INSIDE
-from gslopes.crops.page.words import by_itself
+from gslopes.crops.page.sections import by_itself
 from gslopes.frame.spec import Made, Run
 from gslopes.photos.people import CROSS
 from gslopes.report import inline, numbers, words

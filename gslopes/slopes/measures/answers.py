@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas import DataFrame
 
-from gslopes.core import ConfigError, TableError, frozen, frozen_identity
+from gslopes.core import ConfigError, Row, TableError, frozen, frozen_identity
 from gslopes.core.arrays import (
     Array,
     Flags,
@@ -31,7 +31,7 @@ from gslopes.core.arrays import (
     doubles,
 )
 from gslopes.core.records import FloatArray
-from gslopes.core.tables import EVERY, Row
+from gslopes.core.tables import EVERY
 from gslopes.stats.rounding import STORED, exceeds, settled
 
 

@@ -42,9 +42,8 @@ import numpy as np
 from pandas import DataFrame, Series
 from scipy import sparse
 
-from gslopes.core import Texts
+from gslopes.core import Record, Row, Texts
 from gslopes.core.arrays import Flags, Integers, doubles
-from gslopes.core.tables import Record, Row
 from gslopes.slopes.measures.answers import Answers, all_labels, joined, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions

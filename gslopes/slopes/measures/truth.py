@@ -23,9 +23,9 @@ from itertools import compress
 import numpy as np
 from pandas import DataFrame, Series
 
-from gslopes.core import ConfigError, frozen_identity, many
+from gslopes.core import ConfigError, Row, frozen_identity, many
 from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, floats
-from gslopes.core.tables import READING, Row
+from gslopes.core.tables import READING
 from gslopes.slopes.measures import decision, kinds
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.options import NEVER, FitOptions

@@ -6,8 +6,8 @@ from typing import Any
 
 from pandas import DataFrame
 
-from gslopes.core import read_beside, runfolder
-from gslopes.core.tables import Record, records
+from gslopes.core import Record, read_beside, runfolder
+from gslopes.core.tables import records
 from gslopes.frame.findings import decide
 from gslopes.frame.page import Content
 from gslopes.report import numbers, units, words

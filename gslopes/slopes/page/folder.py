@@ -16,9 +16,7 @@ from gslopes.report import choices, quote, words
 from gslopes.slopes import method
 from gslopes.slopes.page import (
     ReportConfig,
-    crossed,
     decisions,
-    editor,
     loading,
     observed,
     occupations,
@@ -121,7 +119,7 @@ class WalkPage(Page):
         makers = {
             "observed": observed.summary_rows,
             "drawing": decisions.drawing_rows,
-            "editing": editor.counts,
+            "editing": validity.counts,
         }
         more = {
             name: rows(self.tables[name]) for name, rows in makers.items() if name in self.tables
@@ -169,14 +167,14 @@ class WalkPage(Page):
 
     # See the functions that read them.
     funnels = _read(loading.funnels)
-    edited = _read(lambda run: list(editor.panels(run)))
+    edited = _read(lambda run: list(validity.editor_panels(run)))
     soundness = _read(observed.soundness)
     errors = _read(observed.error_panels)
 
     @cached_property
     def crossed(self) -> list[SimpleNamespace]:
-        """See ``crossed``."""
-        return crossed.panels(self.source, self.pictures, self.credited)
+        """See ``page_data.crossed_panels``."""
+        return page_data.crossed_panels(self.source, self.pictures, self.credited)
 
     @property
     def tasks(self) -> list[str]:

@@ -11,9 +11,8 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen, placebo, read_beside, tables, two_digits
+from gslopes.core import Record, frozen, placebo, read_beside, tables, two_digits
 from gslopes.core.crossed import split
-from gslopes.core.tables import Record
 from gslopes.report import inline, numbers, units, words
 from gslopes.report.headline import MATTERS, OF_SPREAD, Nothing, Sentences, points, undecided
 from gslopes.report.terminal import listed, wrap

@@ -5,8 +5,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 from pandas import DataFrame
 
-from gslopes.core import read_beside, summary, tables
-from gslopes.core.tables import Record
+from gslopes.core import Record, read_beside, summary, tables
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures.options import EDITOR

@@ -1,17 +1,23 @@
-"""Does the sweep move its target, what else moves, and which sweeps failed?"""
+"""Does the sweep move its target, what else moves, and which sweeps failed?
 
-from collections.abc import Sequence
+Of an editor that others made: what it refused, whom it lost, what its wording moves, what else it changed.
+"""
+
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 from pandas import DataFrame
 
-from gslopes.core import crossed, files, placebo, read_beside, tables
-from gslopes.core.reasons import dropped
+from gslopes.core import crossed, dropped, files, placebo, read_beside, tables
 from gslopes.faces.gate.verdict import MEASURES
 from gslopes.frame.page import Content
 from gslopes.report import numbers, words
+from gslopes.slopes.measures.options import EDITOR, WORDING
+from gslopes.slopes.page.page_data import by_measure
 from gslopes.stats.intervals import Estimate, mean_t
+from gslopes.stats.multiplicity import are_findings
 from gslopes.stats.rounding import highest, ranked
 
 NAMES = read_beside(__file__, "validity.toml")
@@ -141,3 +147,59 @@ def _curves(readings: DataFrame, attribute: str, values: Sequence[float]) -> lis
             }
         )
     return sorted(curves, key=lambda curve: not curve["target"])
+
+
+# -- an editor that others made ----------------------------------------------------------------------------------------
+
+# Table, and the column that tells which of its rows are about an editor.
+READ = (
+    (tables.BALANCE, "classifier", EDITOR),
+    (tables.OBSERVED, "classifier", EDITOR),
+    (tables.GROUPS, "column", WORDING),
+    (tables.DIFFERENCES, "column", WORDING),
+)
+
+
+def editor_panels(run: Path) -> Iterator[Content]:
+    """One entry of editor.html.j2 for each sweep that an editor was asked for; none if the editor is ours."""
+    editing = tables.read_rows(tables.EDITING, run)
+    for key, rows in placebo.real(editing).groupby("attribute"):
+        name = str(key)
+        along = pc.field("attribute") == name
+        losses, groups, slopes, gaps = (
+            tables.read_rows(table, run, None, along & (pc.field(column) == told))
+            for table, column, told in READ
+        )
+        groups = groups.assign(shown=are_findings(groups))
+        gaps = by_measure(gaps)
+        gaps = gaps.assign(q=gaps[["q", "q_placebo"]].max(axis=1))
+        gaps = gaps.assign(found=are_findings(gaps))
+        same = editing[editing["attribute"] == placebo.name(name, "same")]
+        yield {
+            "attribute": words.perceived(name),
+            "ends": placebo.ends_of(name),
+            "rows": rows,
+            "counts": counts(rows).to_dict("records"),
+            "losses": losses.to_dict("records"),
+            "groups": ranked(groups, "q").to_dict("records"),
+            "slopes": slopes.to_dict("records"),
+            "gaps": ranked(gaps, "q", "label").to_dict("records"),
+            "around": {part: around(rows, same, part) for part in ("background", "clothes")},
+        }
+
+
+def counts(editing: DataFrame) -> DataFrame:
+    """How many pictures of each sweep and value have each status.  editing: rows of EDITING."""
+    by = editing.groupby(["attribute", "value", "status"]).size()
+    return by.rename("n").reset_index().rename(columns={"attribute": "contrast"})
+
+
+def around(rows: DataFrame, same: DataFrame, part: str) -> list[Estimate]:
+    """How far a part of the pictures changed, of 255: at each value, with no change asked for, and beyond that.
+
+    rows: of EDITING, of one sweep.  same: of its placebo.
+    """
+    by_photo = rows.pivot(index="photo", columns="value", values=part)
+    still = same.groupby("photo")[part].mean()
+    columns = [*(by_photo[value] for value in by_photo), still, by_photo.mean(axis=1) - still]
+    return [mean_t(column.to_numpy(float)) for column in columns]

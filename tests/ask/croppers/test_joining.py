@@ -21,8 +21,8 @@ from gslopes.ask.croppers.joining import (
 from gslopes.ask.croppers.policies import outcomes
 from gslopes.core.errors import AnswerError
 from gslopes.core.records import Crop, SaliencyMap
+from gslopes.crops.asking import scaled
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.stimuli.portraits import scaled
 
 
 def photo(width, height, value=0):

@@ -8,7 +8,7 @@ import pytest
 from gslopes.core.tables import frame_of
 from gslopes.crops.audit import CROPS
 from gslopes.crops.config import CONSTANT, TABLES
-from gslopes.crops.page.words import headline, judged
+from gslopes.crops.page.sections import headline, judged
 from gslopes.frame.findings import decide
 
 
