@@ -36,7 +36,7 @@ from gslopes.core import (
 )
 from gslopes.core.arrays import Array, Integers
 from gslopes.core.records import ByteArray, Crop, Finder, Photo
-from gslopes.core.tables import Row, records
+from gslopes.core.tables import records
 from gslopes.crops.config import TABLES, VERTICAL, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait, pictures_of
 from gslopes.faces.find import MtcnnFinder, choose
