@@ -14,8 +14,7 @@ from gslopes.core.records import Classifier, Finder
 from gslopes.crops.asking import Croppers
 from gslopes.export import Exported, Form
 from gslopes.faces.components import Components
-from gslopes.frame.result import Result
-from gslopes.frame.result import load as load
+from gslopes.frame.result import Result, load as load
 from gslopes.slopes.compare import compare_runs as compare_runs
 from gslopes.slopes.demo import drawn_faces as drawn_faces
 from gslopes.slopes.measures.options import FitOptions
@@ -808,7 +807,7 @@ def fit_slopes(
         refused or failed) and reason; without classifier or attribute it holds for all of them.  If it is None, every
         photo counts as answered at every value.
     values: attribute to its K values, K odd, or 2: the slope is then a difference, and the paper's p is
-        empty.  The centre is ``core.arrays.centre_of`` them.  Without it they are read from the tables.
+        empty.  The centre is ``core.records.centre_of`` them.  Without it they are read from the tables.
     photos: ids of the photos that count.  Without ``asked`` name them all: a photo that has no row in scores would be
         missing from every share.  None: all photos of asked, or of scores.
     about, cluster: see ``slopes.measures.options.Study``.

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gslopes.contexts import TABLES as OF_CONTEXTS
-from gslopes.contexts import filled
+from gslopes.contexts import TABLES as OF_CONTEXTS, filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.interaction import compare
 from gslopes.contexts.page import sections

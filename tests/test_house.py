@@ -21,8 +21,7 @@ from gslopes.frame.result import AUDITS, find_audit
 from gslopes.slopes.config import RunConfig
 from gslopes.slopes.outcome import Walked
 from tests import english
-from training.commands import begin, train
-from training.commands import cache as cache_command
+from training.commands import begin, cache as cache_command, train
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "gslopes").rglob("*.py"))

@@ -10,8 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
-from gslopes.faces.compose import masks as pasting
-from gslopes.faces.compose import skin
+from gslopes.faces.compose import masks as pasting, skin
 from gslopes.faces.compose.masks import BORDER, SIGMA
 from gslopes.faces.compose.skin import EDGE, LIPS, REGIONS, class_probabilities
 from gslopes.faces.networks import feature_pyramid

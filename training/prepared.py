@@ -32,10 +32,9 @@ from numpy.typing import NDArray
 
 from gslopes.ask.cache import VARIABLE, user_cache
 from gslopes.core import runfolder
-from gslopes.core.arrays import slices
 from gslopes.core.errors import PhotoError, StorageError
 from gslopes.core.progress import progress_line, tell
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, slices
 from gslopes.photos.folder import photo_bytes
 
 SHARD = 256  # records of a file; what a start that is killed may lose

@@ -18,8 +18,7 @@ from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.faces.zoo import ModelSpec
 from gslopes.faces.zoo.framing import CHIP, FRAMES
-from gslopes.photos import decode
-from gslopes.photos import drawn as gslopes_drawn
+from gslopes.photos import decode, drawn as gslopes_drawn
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import open_srgb
 from training import drawn

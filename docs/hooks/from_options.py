@@ -25,16 +25,13 @@ import click
 import gslopes
 from gslopes.ask.classifiers import list_classifiers
 from gslopes.ask.classifiers.catalogue import CATALOGUE, ClassifierEntry
-from gslopes.ask.croppers import CATALOGUE as CROPPER_CATALOGUE
-from gslopes.ask.croppers import REGISTRY as CROPPERS
+from gslopes.ask.croppers import CATALOGUE as CROPPER_CATALOGUE, REGISTRY as CROPPERS
 from gslopes.ask.croppers.policies import TABLE_1
-from gslopes.ask.editors import CATALOGUE as EDITORS
-from gslopes.ask.editors import is_outside, list_editors
+from gslopes.ask.editors import CATALOGUE as EDITORS, is_outside, list_editors
 from gslopes.ask.names import NoOptions, usage
 from gslopes.captions.config import STAGES, TECHNIQUES
 from gslopes.cli.main import VERBS, main
-from gslopes.collect.config import VALUES as READINGS
-from gslopes.collect.config import CensusConfig, CollectConfig
+from gslopes.collect.config import VALUES as READINGS, CensusConfig, CollectConfig
 from gslopes.collect.photos import NAMES as SOURCES
 from gslopes.contexts.measures.typology import SHIPPED
 from gslopes.core.options import Option, kind_words, options_of, sections_of

@@ -10,8 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gslopes.core import AnswerError, ConfigError, frozen
-from gslopes.core.arrays import floats
-from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
+from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap, floats
 
 RATIOS = (0.56, 1.0, 1.14, 2.0)
 Size = tuple[int, int]  # width, height, pixels

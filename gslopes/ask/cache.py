@@ -26,8 +26,8 @@ from uuid import uuid4
 
 from gslopes.ask.secrets import scrub_json_text
 from gslopes.core import StorageError, frozen, gslopes_version, show
-from gslopes.core.arrays import batches
 from gslopes.core.files import why_unreadable
+from gslopes.core.records import batches
 from gslopes.core.storage import storage
 
 VARIABLE = "GSLOPES_CACHE"

@@ -10,8 +10,7 @@ from typing import Literal
 import numpy as np
 
 from gslopes.core import Limits, PhotoError, Refused, read_beside
-from gslopes.core.arrays import floats
-from gslopes.core.records import ByteArray, Files, FloatArray
+from gslopes.core.records import ByteArray, Files, FloatArray, floats
 
 JPEG_ATTEMPTS = read_beside(__file__, "jpeg.toml")["attempts"]
 

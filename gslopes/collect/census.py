@@ -38,11 +38,10 @@ from gslopes.core import (
     with_options,
     without_guard,
 )
-from gslopes.core.arrays import batches, floats
 from gslopes.core.config import check
 from gslopes.core.csv_table import read_csv
 from gslopes.core.geometry import warp
-from gslopes.core.records import Finder, Photo
+from gslopes.core.records import Finder, Photo, batches, floats
 from gslopes.core.tables import CENSUS, COMPOSITION, MANIFEST, records
 from gslopes.faces.find import MtcnnFinder, choose
 from gslopes.frame.executors import OneProcess

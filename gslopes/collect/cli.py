@@ -36,8 +36,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: JsonObject) -> int
     manifest.csv. Duplicates are kept once. robots.txt is obeyed. To resume, run the same command
     again.
     """
-    from gslopes.collect.photos import collect as carry_out
-    from gslopes.collect.photos import plan_collection
+    from gslopes.collect.photos import collect as carry_out, plan_collection
     from gslopes.frame.executors import OneProcess
     from gslopes.report.inline import plain
 

@@ -32,7 +32,7 @@ from gslopes.collect.search import (
     text,
 )
 from gslopes.core import ConfigError, JsonObject, ServiceError, frozen, read_toml
-from gslopes.core.arrays import batches
+from gslopes.core.records import batches
 
 CENSUS = DATA / "census.csv"
 PAGES = (

@@ -13,8 +13,7 @@ from gslopes.ask.scoring.trial import compare_alone, first_pictures
 from gslopes.contexts import HOME, TABLES
 from gslopes.contexts.config import ContextsConfig
 from gslopes.contexts.measures import analysis, describe, ratings
-from gslopes.contexts.page import sections
-from gslopes.contexts.page import sections as page
+from gslopes.contexts.page import sections, sections as page
 from gslopes.contexts.stimuli import stages
 from gslopes.core import Executor, JsonObject, dropped, tables, text, with_options
 from gslopes.core.records import Classifier

@@ -6,8 +6,17 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import AnyArray, Array, Flags, Numbers, doubles, floats, sides_of
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import (
+    AnyArray,
+    Array,
+    ByteArray,
+    Flags,
+    FloatArray,
+    Numbers,
+    doubles,
+    floats,
+    sides_of,
+)
 
 
 def similarity(source: ArrayLike, target: ArrayLike) -> Array | None:

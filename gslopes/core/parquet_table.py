@@ -5,8 +5,6 @@ to, a number that is repeated a billion times. What the footer claims is counted
 batches take before the next one is read; texts stay dictionaries until their lengths are summed.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Sequence

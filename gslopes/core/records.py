@@ -1,4 +1,4 @@
-"""The records that travel between rooms: frozen dataclasses of numpy arrays and plain values, no behaviour.
+"""What travels between rooms: arrays by what they hold, and records of them and of plain values, frozen dataclasses.
 
 Frames. *Photo frame*: pixels of the photo after EXIF orientation, x to the right, y down, the centre of the top left
 pixel at (0, 0). *Chip frame*: the same, in the aligned square chip.
@@ -6,24 +6,92 @@ pixel at (0, 0). *Chip frame*: the same, in the aligned square chip.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core import RequestUsage, frozen, frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers
 
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+Objects = NDArray[np.object_]
+ByteArray = NDArray[np.uint8]
 FloatArray = NDArray[np.float32]
+Int8Array = NDArray[np.int8]
+Int32Array = NDArray[np.int32]
+Numbers = NDArray[np.floating]  # of any precision
+AnyIntegers = NDArray[np.integer]
+AnyArray = NDArray[Any]
+Interval = tuple[float, float]  # its ends, low and high
+T = TypeVar("T")
+
+
+def centre_of(values: Array) -> int:
+    """A sweep's centre: the value nearest 0; of several as near the middle one, the upper of two."""
+    distance = np.abs(values)
+    near = np.flatnonzero(distance <= distance.min() + 1e-6)
+    return int(near[len(near) // 2])
+
+
+def doubles(numbers: ArrayLike) -> Array:
+    """Numbers in 64 bits."""
+    return np.asarray(numbers, np.float64)
+
+
+def floats(numbers: ArrayLike) -> FloatArray:
+    """Numbers in 32 bits."""
+    return np.asarray(numbers, np.float32)
+
+
+def as_levels(numbers: ArrayLike) -> NDArray[np.uint8]:
+    """Numbers rounded to whole levels, cut to 0 to 255."""
+    return np.clip(np.rint(numbers), 0, 255).astype(np.uint8)
+
+
+def quotients(top: ArrayLike, bottom: Array, otherwise: ArrayLike = np.nan) -> Array:
+    """Top / bottom where the bottom is above 0.  otherwise: of the others.
+
+    >>> quotients([1, 1], np.array([4.0, 0.0]), 9).tolist()
+    [0.25, 9.0]
+    """
+    top = doubles(top)
+    shape = np.broadcast_shapes(top.shape, bottom.shape)
+    return np.divide(top, bottom, out=np.full(shape, otherwise, float), where=bottom > 0)
+
+
+def sides_of(boxes: Any) -> Any:
+    """Width and height, (..., 2), of boxes (..., 4): an array or a tensor."""
+    return boxes[..., 2:] - boxes[..., :2]
+
+
+def slices(count: int, step: int) -> Iterator[slice]:
+    """What cuts ``count`` rows into parts of ``step``.
+
+    >>> [list(range(5))[part] for part in slices(5, 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    return (slice(start, start + step) for start in range(0, count, step))
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Consecutive items, ``size`` at a time.
+
+    >>> list(batches("abcde", 2))
+    ['ab', 'cd', 'e']
+    """
+    return (items[rows] for rows in slices(len(items), size))
+
+
 # Label with the share of replies that give no answer, of a language model's task to which no picture shows one.
 ABSTAINS = "(abstains)"
 ABSTENTIONS = (
     "counts=abstentions"  # after the classifier's name: it is the one label of these answers
 )
-ByteArray = NDArray[np.uint8]
 Files = list[bytes]  # encoded pictures
 Raws = list[object]  # what came for each picture, as JSON can hold it, or an error
 Function = Callable[..., Any]  # of the user's own

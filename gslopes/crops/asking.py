@@ -34,8 +34,7 @@ from gslopes.core import (
     runfolder,
     runtime,
 )
-from gslopes.core.arrays import Array, Integers
-from gslopes.core.records import ByteArray, Crop, Finder, Photo
+from gslopes.core.records import Array, ByteArray, Crop, Finder, Integers, Photo
 from gslopes.core.tables import records
 from gslopes.crops.config import TABLES, VERTICAL, CropsConfig
 from gslopes.crops.stimuli.people import Groups, People, Portrait, pictures_of

@@ -1,12 +1,10 @@
 """The components of one walk, made ready: every model is loaded and checked before the first photo is touched."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
-from gslopes.core import UsageError, frozen, serving, traits_of
+from gslopes.core import Names, UsageError, frozen, serving, traits_of
 from gslopes.core.placebo import attribute_of
 from gslopes.core.records import Editor, Finder, Masker
 from gslopes.faces import zoo
@@ -46,7 +44,7 @@ def default_components(
     config: FacesConfig,
     device: str,
     outside: PictureEditor | None = None,
-    named: Mapping[str, tuple[str, ...]] | None = None,
+    named: Mapping[str, Names] | None = None,
 ) -> Components:
     """The components that a configuration names.
 

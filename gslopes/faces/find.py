@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from gslopes.core import Reason, SkipReason, UsageError, serving
-from gslopes.core.arrays import doubles, floats
 from gslopes.core.csv_table import read_csv
 from gslopes.core.geometry import similarity
-from gslopes.core.records import BOX, POINTS, Detections, Face, Photo
+from gslopes.core.records import BOX, POINTS, Detections, Face, Photo, doubles, floats
 from gslopes.faces.zoo.framing import CHIP
 from gslopes.photos.folder import relative_name
 

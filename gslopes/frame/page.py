@@ -10,7 +10,7 @@ command; ``quote``, what the card for others to quote says, see ``report.quote.A
 ``folded``, what is folded away, in words; ``question``, its heading.  An audit may have none of the first three.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +19,8 @@ from typing import Any, ClassVar
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.core import Watch, counted, csv_bytes, from_dict, runfolder, summary
-from gslopes.core.tables import Tables as Opened
-from gslopes.core.tables import typed
+from gslopes.core import Facts, Names, Watch, counted, csv_bytes, from_dict, runfolder, summary
+from gslopes.core.tables import Tables as Opened, typed
 from gslopes.frame.findings import decide
 from gslopes.frame.result import notes_of
 from gslopes.frame.shown import arranged, charted, count_decisions, leads
@@ -43,8 +42,8 @@ class Page:
     """
 
     run: Run
-    styles: ClassVar[tuple[str, ...]] = ("sections.css",)
-    scripts: ClassVar[tuple[str, ...]] = ()
+    styles: ClassVar[Names] = ("sections.css",)
+    scripts: ClassVar[Names] = ()
 
     @property
     def audit(self) -> Audit:
@@ -181,7 +180,7 @@ def render(page: Page) -> str:
     )
 
 
-def choices_of(audit: Audit, manifest: Mapping[str, Any]) -> tuple[str, list[Choice]]:
+def choices_of(audit: Audit, manifest: Facts) -> tuple[str, list[Choice]]:
     """The paper, and its choices next to those of a run.  manifest: the content of run.json."""
     config = manifest["config"]
     flat = dict(config)

@@ -27,6 +27,7 @@ from gslopes.core import (
     Facts,
     JsonObject,
     Names,
+    Texts,
     Tick,
     UsageError,
     from_dict,
@@ -39,8 +40,7 @@ from gslopes.core import (
     to_dict,
 )
 from gslopes.core.summary import FINDINGS
-from gslopes.core.tables import Table
-from gslopes.core.tables import Tables as Opened
+from gslopes.core.tables import Table, Tables as Opened
 from gslopes.frame.executors import OneProcess
 from gslopes.frame.sources import check_files, look_through
 from gslopes.report.choices import Choice
@@ -125,7 +125,7 @@ class Stage:
     each: Callable[[Run], Sequence[str]] | None = None
     streams: bool = False
     join: Callable[[Run, Tables], Made | None] = _nothing
-    splits: Mapping[str, str] = field(default_factory=dict)
+    splits: Texts = field(default_factory=dict)
     keep: Callable[[Run, str], Callable[[DataFrame], DataFrame] | None] = _every_row
     merging: Names = ()
     here: bool = False

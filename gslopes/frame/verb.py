@@ -24,8 +24,8 @@ from gslopes.frame.commands import (
     print_json,
     say,
     trust_option,
+    verb as command,
 )
-from gslopes.frame.commands import verb as command
 from gslopes.frame.conditions import Condition
 from gslopes.frame.spec import Audit
 

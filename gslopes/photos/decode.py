@@ -25,8 +25,7 @@ from gslopes.core import (
     read_regular,
     show,
 )
-from gslopes.core.arrays import floats
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, floats
 
 Size = tuple[int, int]  # width and height
 MOST_PIXELS = 100_000_000

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.core import StorageError, read_toml
-from gslopes.core.arrays import Array, doubles, floats
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import Array, ByteArray, FloatArray, doubles, floats
 from gslopes.core.runfolder import make_folder, storage
 
 PHOTOS = "photos"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gslopes.core import frozen, runfolder
-from gslopes.core.arrays import Array, doubles
-from gslopes.core.records import ByteArray
+from gslopes.core.records import Array, ByteArray, doubles
 from gslopes.report import fonts, inline, numbers, words
 
 if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without

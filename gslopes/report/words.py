@@ -3,9 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from gslopes.core import many as many
-from gslopes.core import printable as printable
-from gslopes.core import read_beside
+from gslopes.core import many as many, printable as printable, read_beside
 from gslopes.core.crossed import split
 from gslopes.core.geometry import DEFAULT_EXTENT, EXTENT
 from gslopes.core.placebo import ends_of

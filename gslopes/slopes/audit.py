@@ -44,8 +44,7 @@ from gslopes.frame.run import carry_out
 from gslopes.frame.spec import Audit, Inputs, Made, Plan, Run, Stage, Tables, declared_stages
 from gslopes.photos.folder import BATCH_PIXELS, PhotoFile
 from gslopes.photos.people import check_about, unmatched_rows
-from gslopes.report.choices import SLOPES as PAPER
-from gslopes.report.choices import Choice
+from gslopes.report.choices import SLOPES as PAPER, Choice
 from gslopes.slopes import judged, method, outcome, outside
 from gslopes.slopes.config import FitConfig, RunConfig, configure
 from gslopes.slopes.fitting import UNEDITED, fit_folder

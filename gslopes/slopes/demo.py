@@ -22,8 +22,7 @@ from gslopes.core import (
     runfolder,
     tables,
 )
-from gslopes.core.arrays import Array, doubles
-from gslopes.core.records import Answer, ByteArray, FloatArray
+from gslopes.core.records import Answer, Array, ByteArray, FloatArray, doubles
 from gslopes.faces.config import values_for
 from gslopes.photos import drawn as rendered
 from gslopes.photos.decode import decode

@@ -28,8 +28,7 @@ from gslopes.core import (
     tables,
     two_digits,
 )
-from gslopes.core.arrays import Array, Integers, doubles
-from gslopes.core.records import Classifier
+from gslopes.core.records import Array, Classifier, Integers, doubles
 from gslopes.report import inline
 from gslopes.report.headline import MATTERS, OF_SPREAD, Nothing, Sentences, judged, points, verdicts
 from gslopes.stats import clusters, multiplicity, permutation

@@ -17,11 +17,10 @@ from gslopes.ask.cache import AnswerCache, writable_cache
 from gslopes.ask.classifiers import load_classifiers
 from gslopes.ask.names import UNITS, split
 from gslopes.ask.questions import digest, read_picture
-from gslopes.core import ConfigError, Row, hexdigest, read_text, runfolder, tables, traits_of
+from gslopes.core import ConfigError, Row, Texts, hexdigest, read_text, runfolder, tables, traits_of
 from gslopes.frame.ask import Most
 from gslopes.frame.spec import Made, Run, Tables
-from gslopes.report import inline
-from gslopes.report import review as pages
+from gslopes.report import inline, review as pages
 
 FOLDER = "judged"
 MARKED = "marked"  # the folder of what the judge gave, as answers of who wrote the texts
@@ -149,7 +148,7 @@ def _write_page(
     run: Path,
     files: Sequence[str],
     scales: Mapping[str, Sequence[str]],
-    answers: Sequence[Mapping[str, str]],
+    answers: Sequence[Texts],
     columns: Sequence[str],
 ) -> None:
     """Write review.html; the judge's marks are not on it."""

@@ -10,6 +10,7 @@ from gslopes.core import (
     Facts,
     JsonObject,
     ModelError,
+    Texts,
     UnknownName,
     UsageError,
     files,
@@ -76,7 +77,7 @@ def drawn(config: Facts) -> set[str]:
     return {spec.labels[0] for spec in _editors(edit).values() if spec.blend == "paste"}
 
 
-def _each(regions: Mapping[str, str]) -> str:
+def _each(regions: Texts) -> str:
     """The region of all editors, or each attribute's own."""
     if len(set(regions.values())) < 2:
         return next(iter(regions.values()), "face")

@@ -28,8 +28,7 @@ from gslopes.core import (
     tables,
     text,
 )
-from gslopes.core.arrays import floats
-from gslopes.core.records import Answer, EditedChip, Face, Photo
+from gslopes.core.records import Answer, EditedChip, Face, Photo, floats
 from gslopes.core.tables import EDITING
 from gslopes.faces.compose.encode import ENDINGS, QUALITY, encode
 from gslopes.faces.compose.paste import compose, composite_of

@@ -20,6 +20,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from gslopes.core import (
+    Facts,
     UnknownName,
     frozen,
     hexdigest,
@@ -57,7 +58,7 @@ class PairSet:
     units: DataFrame
     edits: DataFrame
     values: Mapping[str, Levels]
-    facts: Mapping[str, Any]
+    facts: Facts
 
 
 def read_pairs(

@@ -20,6 +20,7 @@ from gslopes.core import (
     Reason,
     Row,
     SkipReason,
+    Texts,
     Tick,
     frozen,
     placebo,
@@ -93,7 +94,7 @@ class Synthesis:
     run: Path
     plan: Walk
     components: Components
-    same: Mapping[str, str]
+    same: Texts
 
     def __call__(self, files: Sequence[PhotoFile], tick: Tick) -> dict[str, Rows]:
         """Make the pictures of some photos; rows of both tables.  Raises: StorageError."""

@@ -11,8 +11,8 @@ from PIL import Image
 from gslopes.ask.editors import Setting, is_outside, load_editor
 from gslopes.ask.pictures import png
 from gslopes.core import JsonObject, PhotoError, explained, frozen, traits_of
-from gslopes.core.arrays import doubles
 from gslopes.core.geometry import TONE
+from gslopes.core.records import doubles
 from gslopes.core.runfolder import write_changed
 from gslopes.core.tables import EDITING, EDITS, PHOTOS, read_rows
 from gslopes.faces.edit.protocol import Wish

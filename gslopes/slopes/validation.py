@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from gslopes.core import JsonObject, UsageError, crossed, dropped, frozen, runfolder, tables
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.records import Array, doubles
 from gslopes.faces.gate import manipulation, verdict
 from gslopes.faces.gate.manipulation import Groups, Interval
 from gslopes.photos.people import read_about

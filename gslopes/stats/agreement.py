@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from gslopes.core.arrays import Array, Interval, doubles, quotients
+from gslopes.core.records import Array, Interval, doubles, quotients
 from gslopes.stats.intervals import normal_quantile
 from gslopes.stats.permutation import permutation_p
 from gslopes.stats.rounding import STORED, exceeds, gap

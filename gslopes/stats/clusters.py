@@ -9,10 +9,17 @@ import pandas as pd
 from pandas import Series
 from scipy import optimize
 
-from gslopes.core.arrays import AnyArray, Array, Integers, Interval, Objects, doubles
 from gslopes.core.csv_table import normal_names
-from gslopes.stats.intervals import UNBOUNDED, Bounds, Estimate, bent, linearised, t_quantile
-from gslopes.stats.intervals import clustered_mean as clustered_mean
+from gslopes.core.records import AnyArray, Array, Integers, Interval, Objects, doubles
+from gslopes.stats.intervals import (
+    UNBOUNDED,
+    Bounds,
+    Estimate,
+    bent,
+    clustered_mean as clustered_mean,
+    linearised,
+    t_quantile,
+)
 from gslopes.stats.rounding import exceeds
 
 FEW = 10.0  # effective units, below which a t over clusters is not to be trusted

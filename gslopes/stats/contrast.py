@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import AnyIntegers, Array, Flags, Integers, Numbers, doubles, quotients
+from gslopes.core.records import AnyIntegers, Array, Flags, Integers, Numbers, doubles, quotients
 from gslopes.stats.intervals import skewed_ends, skewed_test, welch_satterthwaite
 from gslopes.stats.ols import Lines, t_ratio
 from gslopes.stats.outcomes import Cells, Moments, Spread, departures, spread_of

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from gslopes.core import frozen
-from gslopes.core.arrays import Array, Flags, Integers, Interval
+from gslopes.core.records import Array, Flags, Integers, Interval
 from gslopes.stats.rounding import EXACT, settled
 
 Ends = tuple[Array, Array]  # low and high

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, special
 
-from gslopes.core.arrays import Array, quotients
+from gslopes.core.records import Array, quotients
 from gslopes.stats.clusters import effective_units
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 from gslopes.stats.rounding import EXACT, STORED, exceeds, highest, settled

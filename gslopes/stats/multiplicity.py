@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array, Flags, doubles
+from gslopes.core.records import Array, Flags, doubles
 from gslopes.stats.rounding import settled
 
 LEVEL = 0.05  # of q, below which a number is a finding

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.records import Array, doubles
 from gslopes.stats.intervals import t_quantile, t_test
 from gslopes.stats.rounding import EXACT, settled
 

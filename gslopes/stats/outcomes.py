@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import AnyIntegers, Array, Int8Array, Int32Array, Integers, doubles
+from gslopes.core.records import AnyIntegers, Array, Int8Array, Int32Array, Integers, doubles
 from gslopes.stats.ols import line_weights
 from gslopes.stats.rounding import EXACT, settled
 

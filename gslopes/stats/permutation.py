@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import (
+from gslopes.core.records import (
     AnyArray,
     Array,
     Flags,

@@ -9,8 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.arrays import Array, Interval, Numbers, doubles, floats
-from gslopes.core.records import FloatArray
+from gslopes.core.records import Array, FloatArray, Interval, Numbers, doubles, floats
 
 Rows = NDArray[np.intp]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from gslopes.core.arrays import Array, Flags, Integers, doubles
+from gslopes.core.records import Array, Flags, Integers, doubles
 
 EXACT = 2.0**-40  # of counts, and of shares of them: doubles, summed over all units
 STORED = 2.0**-20  # of answers: tables store them with 24 bits

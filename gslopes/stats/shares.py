@@ -10,7 +10,7 @@ from math import nan, sqrt
 import numpy as np
 from scipy import special
 
-from gslopes.core.arrays import AnyIntegers, Array, Flags, Interval, doubles
+from gslopes.core.records import AnyIntegers, Array, Flags, Interval, doubles
 from gslopes.stats.intervals import newcombe, t_quantile, wilson
 from gslopes.stats.rounding import settled
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from gslopes.core import ModelError, Names, UsageError, plain, sha256_of
 from gslopes.words.wordlists import shipped
-from gslopes.words.wordnet import GRAMMAR as GRAMMAR
-from gslopes.words.wordnet import WordNet
+from gslopes.words.wordnet import GRAMMAR as GRAMMAR, WordNet
 
 VERSION = "1.2.1"
 DIGEST = "99ddc9b14b3fe604b245e2d7a3aef59ab1bdd06b1bae4f4ce74738902e2a0265"

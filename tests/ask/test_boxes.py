@@ -1,8 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gslopes.ask.boxes import RATIOS, Box, crop_rectangle
 from gslopes.core.errors import ConfigError

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gslopes.ask import names
 from gslopes.ask.classifiers import canonical_name, load_classifier

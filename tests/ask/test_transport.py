@@ -14,8 +14,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gslopes.ask import transport
 from gslopes.ask.classifiers import load_classifier

@@ -21,8 +21,7 @@ from gslopes.collect.photos import collect, plan_collection
 from gslopes.core import tables
 from tests import loopback
 from tests.attack.children import End, ended
-from tests.collect.server import PhotoServer, aim
-from tests.collect.server import serving as photo_serving
+from tests.collect.server import PhotoServer, aim, serving as photo_serving
 
 pytestmark = pytest.mark.slow
 Reply = Callable[["Liar"], None]

@@ -28,11 +28,9 @@ from pathlib import Path
 import numpy as np
 from coverage_bounds import CASES as CASES_OF_BOUNDS
 from coverage_captions import CASES as CASES_OF_CAPTIONS
-from coverage_cases import CASES
-from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
+from coverage_cases import CASES, PERMUTATIONS as PERMUTATIONS_OF_CASES
 from coverage_contexts import CASES as CASES_OF_CONTEXTS
-from coverage_crops import CASES as CASES_OF_CROPS
-from coverage_crops import LATER as LATER_OF_CROPS
+from coverage_crops import CASES as CASES_OF_CROPS, LATER as LATER_OF_CROPS
 from coverage_crossed import CASES as CASES_OF_CROSSED
 from coverage_decision import CASES as CASES_OF_DECISION
 from coverage_drift import CASES as CASES_OF_DRIFT
@@ -43,8 +41,7 @@ from coverage_power import CASES as CASES_OF_POWER
 from coverage_ranks import CASES as CASES_OF_RANKS
 from coverage_salience import CASES as CASES_OF_SALIENCE
 from coverage_skew import CASES as CASES_OF_SKEW
-from coverage_truth import CASES as CASES_OF_TRUTH
-from coverage_truth import LATER as CASES_OF_ERRORS
+from coverage_truth import CASES as CASES_OF_TRUTH, LATER as CASES_OF_ERRORS
 from scipy import special
 
 from gslopes.slopes.measures.estimators import linear

@@ -50,8 +50,7 @@ from gslopes.faces.compose.encode import BLOCK, Variants  # noqa: E402
 from gslopes.faces.edit.editors import _FieldEditor  # noqa: E402
 from gslopes.faces.networks.mtcnn import Areas, Mtcnn  # noqa: E402
 from gslopes.frame.executors import OneProcess  # noqa: E402
-from gslopes.slopes import audit as stages  # noqa: E402
-from gslopes.slopes import stimuli  # noqa: E402
+from gslopes.slopes import audit as stages, stimuli  # noqa: E402
 from gslopes.slopes.config import configure  # noqa: E402
 
 try:

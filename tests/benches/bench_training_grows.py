@@ -27,8 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 import measure  # noqa: E402
 
 from gslopes.faces import zoo  # noqa: E402
-from training import drawn as rendered  # noqa: E402
-from training import parallel  # noqa: E402
+from training import drawn as rendered, parallel  # noqa: E402
 from training.fader import Adversary, Optimisation, train_fader  # noqa: E402
 from training.sets import TrainingSet, drawn_chips  # noqa: E402
 from training.shards import Feed, Shards, Writer  # noqa: E402

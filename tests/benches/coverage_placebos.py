@@ -25,8 +25,7 @@ from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.decision import decide, placebo_differences
 from gslopes.slopes.measures.estimators import slope_rows
 from gslopes.slopes.measures.options import FitOptions
-from tests.slopes.measures.crossed import audited as crossed
-from tests.slopes.measures.crossed import read
+from tests.slopes.measures.crossed import audited as crossed, read
 from tests.slopes.measures.pairs import audited as pairs
 
 

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.collect import photos as photos_of
-from gslopes.collect import wikidata
+from gslopes.collect import photos as photos_of, wikidata
 from gslopes.collect.config import CollectConfig
 from gslopes.collect.photos import collect, load_provider, plan_collection
 from gslopes.collect.wikidata import people_of, read_answer, traits_of

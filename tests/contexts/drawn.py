@@ -13,8 +13,7 @@ from PIL import Image
 from gslopes.contexts import audit as context_audit
 from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.stimuli import composing
-from gslopes.contexts.stimuli import stages as stimuli
+from gslopes.contexts.stimuli import composing, stages as stimuli
 from gslopes.contexts.stimuli.composing import Sweeper
 from gslopes.core.reasons import listed
 from gslopes.core.records import Answer, Detections, EditedChips

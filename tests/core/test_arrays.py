@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gslopes.core.arrays import centre_of
+from gslopes.core.records import centre_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 
 from gslopes.ask.questions import read_picture
 from gslopes.cli.main import _explain
-from gslopes.core import storage as module
-from gslopes.core import tables
+from gslopes.core import storage as module, tables
 from gslopes.core.errors import PhotoError, StorageError, TableError
 from gslopes.core.storage import raise_if_refused, refusal, storage
 from gslopes.photos.folder import photo_bytes

@@ -5,8 +5,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gslopes.core.errors import UsageError
 from gslopes.core.geometry import similarity, warp

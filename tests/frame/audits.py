@@ -14,8 +14,7 @@ from gslopes.contexts import audit as contexts
 from gslopes.contexts.config import ContextOptions
 from gslopes.crops import audit as crops
 from gslopes.frame.result import Result
-from tests.contexts.drawn import CANVAS, Finder, Tagger, small
-from tests.contexts.drawn import draw as draw_people_and_rooms
+from tests.contexts.drawn import CANVAS, Finder, Tagger, draw as draw_people_and_rooms, small
 from tests.crops.drawn import Brightness, a_face, draw_people
 from tests.golden.walk import draw
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tifffile
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from PIL import Image, ImageCms, features
 
 from gslopes.core.errors import PhotoError

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gslopes.core.arrays import Array, Integers
+from gslopes.core.records import Array, Integers
 from gslopes.stats.outcomes import Outcomes, Single, gathered
 
 

@@ -2,8 +2,7 @@ import ast
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from statsmodels.stats.multitest import multipletests
 

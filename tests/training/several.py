@@ -17,8 +17,7 @@ import torch
 from gslopes.core.errors import GslopesError
 from gslopes.faces import zoo
 from gslopes.faces.zoo.spec import find_spec
-from training import distillation, edit_field, fader, group_field, loop, parallel
-from training import drawn as rendered
+from training import distillation, drawn as rendered, edit_field, fader, group_field, loop, parallel
 from training.recipe import LOOPS
 from training.sets import drawn_chips
 

@@ -15,9 +15,7 @@ from gslopes.faces.networks.mtcnn import Mtcnn
 from gslopes.slopes.demo import astronaut
 from tests.training.test_field_editor import sweep
 from tests.training.test_loops import stopped_at_a_save
-from training import critics, edit_field
-from training import drawn as rendered
-from training import masks as masks_of
+from training import critics, drawn as rendered, edit_field, masks as masks_of
 from training.edit_field import (
     Optimisation,
     as_critic_sees,

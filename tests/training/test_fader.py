@@ -9,8 +9,7 @@ import torch
 from gslopes.core.geometry import LUMA, OFFSET
 from gslopes.faces import zoo
 from gslopes.faces.edit.editors import FaderEditor
-from training import drawn as rendered
-from training import fader
+from training import drawn as rendered, fader
 from training.chips import face_window
 from training.sets import drawn_chips
 

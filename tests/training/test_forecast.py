@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from gslopes.core.errors import ConfigError, DataMissing
 from gslopes.core.files import read_json
 from gslopes.faces.zoo.spec import find_spec
-from training import forecast as forecasts
-from training import prepared
+from training import forecast as forecasts, prepared
 from training.__main__ import main
 from training.data import chosen, even_handed, found, made
 from training.forecast import forecast, hours

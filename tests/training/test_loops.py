@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from gslopes.faces import zoo
-from training import drawn as rendered
-from training import loop
+from training import drawn as rendered, loop
 from training.face_parser import train_face_parser
 from training.fader import Adversary, Optimisation, train_fader
 from training.sets import drawn_chips

@@ -3,8 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gslopes.words.labels import caption_labels
 from gslopes.words.reading import READING, label_of, read_words

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import floats, slices
 from gslopes.core.errors import ConfigError
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, floats, slices
 from gslopes.photos import drawn
 from gslopes.photos.drawn import READOUTS
 from training.drawn.parameters import COLUMNS, FACE, FaceParameters

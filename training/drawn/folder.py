@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from gslopes.core.arrays import slices
-from gslopes.core.records import BOX, POINTS
+from gslopes.core.records import BOX, POINTS, slices
 from gslopes.core.runfolder import storage
 from gslopes.photos.drawn import ATTRIBUTES, FACES, MASKS, PHOTOS, prepare
 from training.drawn.draw import render

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.records import FloatArray
+from gslopes.core.records import Array, FloatArray, doubles, floats
 
 FACE = tomllib.loads((Path(__file__).parent / "face.toml").read_text("utf-8"))
 

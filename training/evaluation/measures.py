@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.core.arrays import Array
-from gslopes.core.records import ByteArray
+from gslopes.core.records import Array, ByteArray
 from gslopes.faces.gate import manipulation
 from gslopes.faces.gate.manipulation import Interval
 from gslopes.faces.networks.tagger import Tagger, TaggerConfig

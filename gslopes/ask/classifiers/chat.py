@@ -20,7 +20,7 @@ from gslopes.ask.classifiers import numbers, problems, service
 from gslopes.ask.classifiers.picking import only, ranked
 from gslopes.ask.classifiers.problems import AROUND, PATTERNS, REPLIES
 from gslopes.ask.classifiers.prompt import ANSWERS, LOG, Drawn, Order, Prompt
-from gslopes.core import AnswerError, JsonObject, Names, parse_json
+from gslopes.core import AnswerError, JsonObject, Names, Texts, parse_json
 from gslopes.core.records import ABSTAINS
 from gslopes.words import wordlists
 
@@ -32,7 +32,7 @@ UNUSABLE = "(unusable answer)"
 LOST = (REFUSED, UNUSABLE)
 Scores = dict[str, float]  # of labels
 ByOrder = dict[Drawn, Scores]  # order of the options to the score of each label
-Answers = Mapping[str, str]  # letters to options, or options to themselves
+Answers = Texts  # letters to options, or options to themselves
 _declined = PATTERNS["apology"].match
 LEAST = 1e-6  # probability below which an option is left out
 CHARACTERS_A_TOKEN = 8  # of an answer, at most; English has about four

@@ -28,8 +28,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
-from dataclasses import field as option
-from dataclasses import replace
+from dataclasses import field as option, replace
 from itertools import chain
 from typing import Any, Literal
 

@@ -41,8 +41,7 @@ from gslopes.core import (
     sha256_of,
     show,
 )
-from gslopes.core.arrays import Array
-from gslopes.core.records import Answer, ByteArray, Files, FloatArray, Raws
+from gslopes.core.records import Answer, Array, ByteArray, Files, FloatArray, Raws
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]

@@ -43,8 +43,18 @@ from gslopes.ask.pictures import png
 from gslopes.ask.questions import PartProgress, Question
 from gslopes.ask.scoring.cost import Price, estimate
 from gslopes.core import AnswerError, Refused, Tick
-from gslopes.core.arrays import Array, Integers, batches, doubles
-from gslopes.core.records import Answer, ByteArray, Crop, FloatArray, Function, SaliencyMap
+from gslopes.core.records import (
+    Answer,
+    Array,
+    ByteArray,
+    Crop,
+    FloatArray,
+    Function,
+    Integers,
+    SaliencyMap,
+    batches,
+    doubles,
+)
 from gslopes.faces.find import MtcnnFinder
 
 Pairs = list[list[int]]

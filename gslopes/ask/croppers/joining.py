@@ -13,8 +13,16 @@ from PIL import Image
 
 from gslopes.ask.boxes import Box, Size
 from gslopes.core import AnswerError, frozen
-from gslopes.core.arrays import Array, Numbers, doubles, floats
-from gslopes.core.records import ByteArray, Crop, FloatArray, SaliencyMap
+from gslopes.core.records import (
+    Array,
+    ByteArray,
+    Crop,
+    FloatArray,
+    Numbers,
+    SaliencyMap,
+    doubles,
+    floats,
+)
 
 SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 TIE = 1e-6  # of the map's range: scores as near to the highest are ties

@@ -12,8 +12,7 @@ from scipy import special
 
 from gslopes.ask.croppers.joining import Layout, Ties, from_edge, maxima, owners, winners
 from gslopes.core import UnknownName, read_beside
-from gslopes.core.arrays import Array, Numbers, doubles
-from gslopes.core.records import FloatArray
+from gslopes.core.records import Array, FloatArray, Numbers, doubles
 
 TABLE_1 = read_beside(__file__, "policies.toml")
 TOP = 10  # k of top-k-average

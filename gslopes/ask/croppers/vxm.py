@@ -22,8 +22,7 @@ from torch.nn import functional as F
 from gslopes.ask.boxes import fitted
 from gslopes.ask.croppers import Setting
 from gslopes.core import ModelError, frozen, frozen_identity, hexdigest, read_named
-from gslopes.core.arrays import batches, floats
-from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
+from gslopes.core.records import ByteArray, FloatArray, SaliencyMap, batches, floats
 
 LARGEST = 1 << 30  # bytes of a file
 MAGIC = b"\x01tPM"

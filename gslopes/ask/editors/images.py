@@ -56,8 +56,7 @@ from gslopes.ask.classifiers.picking import shape
 from gslopes.ask.editors import CATALOGUE, Setting, Wished, answer_of, kept, picture_within
 from gslopes.ask.pictures import decoded, png
 from gslopes.core import AnswerError, JsonObject, PhotoError, Refused, frozen
-from gslopes.core.arrays import Integers
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Integers
 
 CHIP = 1024  # pixels of a side
 SIZES = ("1024x1024", "1536x1024", "1024x1536")

@@ -25,7 +25,7 @@ from gslopes.captions.measures.rows import (
     rank,
 )
 from gslopes.captions.stimuli.corpus import Coverage, Pair, presence_of_captions
-from gslopes.core.arrays import Flags
+from gslopes.core.records import Flags
 from gslopes.core.tables import ends, records
 from gslopes.stats import intervals, rounding, shares
 from gslopes.words.graph import KINDS, Fact, Facts

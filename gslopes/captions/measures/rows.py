@@ -15,7 +15,7 @@ from scipy import sparse, special
 from gslopes.captions.config import TABLES, AuditOptions
 from gslopes.captions.stimuli.corpus import Caption, Corpus, Presence, presence_of_images
 from gslopes.core import Record, Row, hexdigest
-from gslopes.core.arrays import Array, Flags, Int8Array
+from gslopes.core.records import Array, Flags, Int8Array
 from gslopes.core.tables import ends, records
 from gslopes.stats.clusters import clustered_ratio
 from gslopes.stats.contrast import Units, contrast, difference

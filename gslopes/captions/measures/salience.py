@@ -16,7 +16,7 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.rows import Recorder, rank
 from gslopes.captions.stimuli.corpus import Instance, Pair
 from gslopes.core import Row, hexdigest
-from gslopes.core.arrays import Array, Flags, doubles
+from gslopes.core.records import Array, Flags, doubles
 from gslopes.core.tables import ends
 from gslopes.stats import clusters, multiplicity, resampling, rounding
 from gslopes.stats.logistic import choose_columns, fit_ridge, informative_units, score_interval

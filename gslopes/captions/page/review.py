@@ -19,8 +19,7 @@ from gslopes.captions.config import SENTENCES
 from gslopes.core import Record, Row, Texts, hexdigest, many, runfolder
 from gslopes.core.tables import lookup, records
 from gslopes.frame.spec import Made, Run
-from gslopes.report import inline
-from gslopes.report import review as pages
+from gslopes.report import inline, review as pages
 from gslopes.report.review import Question
 from gslopes.report.words import printable
 from gslopes.stats import agreement, intervals

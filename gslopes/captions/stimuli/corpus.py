@@ -12,7 +12,7 @@ from scipy import sparse
 
 from gslopes.captions.config import CaptionsConfig
 from gslopes.core import ConfigError, Names, frozen, frozen_identity
-from gslopes.core.arrays import Int8Array
+from gslopes.core.records import Int8Array
 from gslopes.words.graph import Fact, Facts, Mentions, Senses
 from gslopes.words.wordlists import Lists, read_list, shipped
 from gslopes.words.wordnet import wordnet

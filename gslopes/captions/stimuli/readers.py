@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pandas import DataFrame
 
-from gslopes.core import DataMissing, Record, read_beside, show
+from gslopes.core import DataMissing, Record, Texts, read_beside, show
 from gslopes.core.csv_table import read_frame
 from gslopes.core.tables import records
 from gslopes.words.reading import label_of
@@ -381,7 +381,7 @@ def read_form(
     content: Sequence[Any],
     form: str,
     data: ImageData,
-    synsets: Mapping[str, str],
+    synsets: Texts,
     wordnet: Callable[[str], bool],
 ) -> StageRows:
     """Rows of one file; a synset that WordNet lacks is counted as dropped.

@@ -16,7 +16,7 @@ from gslopes.contexts.measures.describe import (
 from gslopes.contexts.measures.ratings import sides
 from gslopes.contexts.measures.typology import Typology, read_typology
 from gslopes.core import read_beside, reasons
-from gslopes.core.arrays import Array
+from gslopes.core.records import Array
 from gslopes.core.tables import lookup
 from gslopes.report.inline import plain
 from gslopes.stats.multiplicity import benjamini_hochberg

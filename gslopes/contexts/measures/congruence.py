@@ -21,7 +21,7 @@ from gslopes.contexts.measures.paired import (
     welch,
 )
 from gslopes.core import Row
-from gslopes.core.arrays import Array, Flags, Objects, quotients, slices
+from gslopes.core.records import Array, Flags, Objects, quotients, slices
 from gslopes.stats import multiplicity, permutation
 from gslopes.stats.clusters import Source, crossed, pooled_source
 from gslopes.stats.intervals import mean_t

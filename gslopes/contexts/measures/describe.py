@@ -15,8 +15,8 @@ from pandas import DataFrame
 from gslopes.contexts import filled
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.typology import SUPERS, Typology, normalise
-from gslopes.core import Names, Row, frozen_identity
-from gslopes.core.arrays import (
+from gslopes.core import Names, Row, Texts, frozen_identity
+from gslopes.core.records import (
     AnyArray,
     Array,
     Flags,
@@ -153,7 +153,7 @@ class Grid:
     measures: name to (P, A), NaN if unknown.  tagged: contexts that have tags by which they are recognised.
     """
 
-    head: Mapping[str, str]
+    head: Texts
     photos: Objects
     person: Integers
     gender: Objects

@@ -30,7 +30,7 @@ from gslopes.contexts.measures.paired import (
     share_of,
 )
 from gslopes.core import Row, Texts
-from gslopes.core.arrays import Array, Flags, Int8Array, Objects, doubles, quotients
+from gslopes.core.records import Array, Flags, Int8Array, Objects, doubles, quotients
 from gslopes.core.tables import ends
 from gslopes.stats import intervals, multiplicity
 from gslopes.stats.rounding import gap, levelled, settled

@@ -9,7 +9,7 @@ from pandas import DataFrame
 from gslopes.contexts import filled
 from gslopes.contexts.measures import describe, paired
 from gslopes.core import Row
-from gslopes.core.arrays import AnyArray, Array
+from gslopes.core.records import AnyArray, Array
 from gslopes.stats import intervals, ols, rounding
 
 CANVAS = "canvas"

@@ -11,7 +11,7 @@ import numpy as np
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import sums
 from gslopes.core import Row
-from gslopes.core.arrays import Array, Flags, Integers, Interval
+from gslopes.core.records import Array, Flags, Integers, Interval
 from gslopes.core.tables import ends
 from gslopes.stats import contrast, permutation, resampling, rounding, shares
 from gslopes.stats.clusters import Source, clustered_ratio, crossed

@@ -14,8 +14,7 @@ import cv2
 import numpy as np
 
 from gslopes.core import PhotoError, Reason, SkipReason
-from gslopes.core.arrays import floats
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, floats
 
 OPAQUE = 0.5
 TOLERANCE = 0.002  # of the share

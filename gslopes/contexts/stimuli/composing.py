@@ -21,10 +21,9 @@ from gslopes.contexts.stimuli.canvas import Placement, box, paste, place, resamp
 from gslopes.contexts.stimuli.cutout import Person, eraser, flaws, measure, studio, unseen
 from gslopes.contexts.stimuli.matting import own_colours
 from gslopes.core import PhotoError, Reason, Row, SkipReason, Texts, Tick, runfolder
-from gslopes.core.arrays import doubles, floats
 from gslopes.core.geometry import warp
 from gslopes.core.reasons import VALUES
-from gslopes.core.records import ByteArray, Face, Finder, FloatArray, Photo
+from gslopes.core.records import ByteArray, Face, Finder, FloatArray, Photo, doubles, floats
 from gslopes.core.tables import PHOTOS, records
 from gslopes.faces.components import Components
 from gslopes.faces.compose.composite import Composite

@@ -12,8 +12,7 @@ import numpy as np
 from gslopes.contexts import HOME
 from gslopes.contexts.stimuli.matting import backdrop_of, lab_of, opacity
 from gslopes.core import Facts, frozen_identity
-from gslopes.core.arrays import Flags, Int32Array, doubles, floats
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, Flags, FloatArray, Int32Array, doubles, floats
 from gslopes.report.inline import plain
 
 ERASER = 32  # levels, as in the published script

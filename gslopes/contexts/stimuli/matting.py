@@ -11,9 +11,8 @@ import cv2
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from gslopes.core.arrays import Array, Flags, doubles, floats
 from gslopes.core.geometry import smoothed
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import Array, ByteArray, Flags, FloatArray, doubles, floats
 
 # Of the Gaussians over which colours are carried, in units of the shorter side; each wider one counts a fiftieth.
 SPREAD = (0.012, 0.05, 0.2)

@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 import torch
 
-from gslopes.core.arrays import floats
 from gslopes.core.geometry import similarity
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, floats
 from gslopes.faces import zoo
 from gslopes.faces.compose.skin import class_probabilities
 from gslopes.faces.networks.tagger import folded

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.core import Row, frozen_identity
-from gslopes.core.arrays import Array, Integers, doubles, quotients
+from gslopes.core.records import Array, Integers, doubles, quotients
 from gslopes.core.tables import lookup
 from gslopes.crops.config import BOOTSTRAP
 from gslopes.crops.measures.parity import compared, draw_weights

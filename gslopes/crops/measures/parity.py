@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from gslopes.core.arrays import Array, Integers, Interval, quotients
+from gslopes.core.records import Array, Integers, Interval, quotients
 from gslopes.crops.config import EPSILON
 from gslopes.stats.intervals import normal_quantile, t_quantile, t_test
 from gslopes.stats.resampling import multinomial_counts, percentile

@@ -10,7 +10,7 @@ from pandas import DataFrame, Series
 
 from gslopes.ask.croppers.policies import TABLE_1
 from gslopes.core import Names, Record, Row, many, read_json, reasons
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.records import Array, doubles
 from gslopes.core.tables import ends
 from gslopes.crops.config import (
     ABOVE,

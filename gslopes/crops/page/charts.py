@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from gslopes.core import Record, Row, read_beside
-from gslopes.core.arrays import Array, Interval
+from gslopes.core.records import Array, Interval
 from gslopes.report import inline
 
 

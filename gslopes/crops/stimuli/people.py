@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame, Series
 
-from gslopes.core import ConfigError, Names, UsageError, inside, show
-from gslopes.core.arrays import Integers
+from gslopes.core import ConfigError, Names, Texts, UsageError, inside, show
+from gslopes.core.records import Integers
 from gslopes.crops.config import MAX_PAIRS, CropsConfig
 from gslopes.photos.folder import list_photos
-from gslopes.photos.people import CROSS, matched
-from gslopes.photos.people import read_people as read_table
+from gslopes.photos.people import CROSS, matched, read_people as read_table
 
 SEVERAL = "/;|"  # a value with one of these between words names several groups
 Members = Mapping[str, Sequence[str]]  # group to persons
@@ -32,7 +31,7 @@ class Portrait(NamedTuple):
     path: Path
     relative: str
     person: str
-    traits: Mapping[str, str]
+    traits: Texts
     repeats: Names = ()
 
 

@@ -9,9 +9,8 @@ import cv2
 import numpy as np
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import AnyArray, Array, doubles, floats
 from gslopes.core.geometry import scale_of, smoothed
-from gslopes.core.records import ByteArray, FloatArray, Motion
+from gslopes.core.records import AnyArray, Array, ByteArray, FloatArray, Motion, doubles, floats
 from gslopes.faces.compose.masks import LEAST, Head, bust_matrix, padded
 
 Box = tuple[int, int, int, int]

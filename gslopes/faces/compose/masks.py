@@ -11,9 +11,8 @@ import cv2
 import numpy as np
 
 from gslopes.core import Reason, SkipReason, UsageError, frozen_identity, show
-from gslopes.core.arrays import Array, Flags, floats
 from gslopes.core.geometry import LUMA, smoothed, warp
-from gslopes.core.records import ByteArray, Face, FloatArray, Masker, Photo
+from gslopes.core.records import Array, ByteArray, Face, Flags, FloatArray, Masker, Photo, floats
 from gslopes.photos.decode import named_picture
 from gslopes.photos.folder import list_files, relative_name
 

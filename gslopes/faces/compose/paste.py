@@ -12,9 +12,18 @@ import cv2
 import numpy as np
 
 from gslopes.core import ModelError
-from gslopes.core.arrays import Array, as_levels, floats
 from gslopes.core.geometry import LUMA, OFFSET, warp
-from gslopes.core.records import ByteArray, EditedChip, Ends, Face, FloatArray, Photo
+from gslopes.core.records import (
+    Array,
+    ByteArray,
+    EditedChip,
+    Ends,
+    Face,
+    FloatArray,
+    Photo,
+    as_levels,
+    floats,
+)
 from gslopes.faces.compose.composite import FRACTIONS, Composite, Footprint, cut, to_photo
 from gslopes.faces.compose.masks import Head, bust_matrix
 from gslopes.faces.compose.tone import toned

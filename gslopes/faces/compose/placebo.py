@@ -14,9 +14,8 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import as_levels, doubles, floats
 from gslopes.core.geometry import LUMA, smoothed
-from gslopes.core.records import FloatArray, Motion
+from gslopes.core.records import FloatArray, Motion, as_levels, doubles, floats
 from gslopes.faces.compose.composite import STEEPEST, Composite, steepness
 from gslopes.faces.compose.encode import QUALITY
 from gslopes.faces.compose.paste import Mover

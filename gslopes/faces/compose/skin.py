@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from gslopes.core import ModelError, UnknownName, read_beside, serving
-from gslopes.core.arrays import Array, floats, slices
-from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.core import ModelError, Names, UnknownName, read_beside, serving
+from gslopes.core.records import Array, ByteArray, Face, FloatArray, Photo, floats, slices
 from gslopes.core.runtime import batch_size
 from gslopes.faces.compose.masks import SIDE, Head, bust_matrix, head_mask, soft_mask
 from gslopes.faces.networks.tagger import folded
@@ -41,7 +40,7 @@ LIPS = 0.75  # share of the skin's tone that lips have
 EDGE = 1 / 128
 
 
-def region_classes(region: str, labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
+def region_classes(region: str, labels: Names = CLASSES) -> tuple[int, ...]:
     """Indices of the classes that make up a region, ascending.
 
     region: ``face``, ``skin`` or ``head``.  labels: the parser's class names, in order.
@@ -202,7 +201,7 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
         return shares
 
 
-def mirrored_classes(labels: tuple[str, ...]) -> Tensor:
+def mirrored_classes(labels: Names) -> Tensor:
     """For every class the class that it becomes in a mirror, (classes,): left and right change places."""
     mirror = {
         name: name.replace("left", "@").replace("right", "left").replace("@", "right")

@@ -21,9 +21,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from gslopes.core.arrays import Array, doubles, floats
 from gslopes.core.geometry import LUMA, OFFSET, STEPS, smoothed, step_of
-from gslopes.core.records import FloatArray, Tone
+from gslopes.core.records import Array, FloatArray, Tone, doubles, floats
 
 LEAST_SKIN = 0.02  # of a chip's area: with less the skin's tone stays as the network has it
 FARTHEST = (

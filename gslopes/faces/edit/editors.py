@@ -11,9 +11,17 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core import ModelError, Names, runtime, serving
-from gslopes.core.arrays import floats, slices
 from gslopes.core.geometry import OFFSET
-from gslopes.core.records import ByteArray, EditedChips, Ends, FloatArray, Motion, Tone
+from gslopes.core.records import (
+    ByteArray,
+    EditedChips,
+    Ends,
+    FloatArray,
+    Motion,
+    Tone,
+    floats,
+    slices,
+)
 from gslopes.faces.networks.edit_field import ToneScale
 from gslopes.faces.networks.fader import Fader, FoldedFader
 from gslopes.faces.networks.tagger import folded

@@ -8,15 +8,25 @@ Source of how they are followed: Lucas & Kanade 1981, by pyramids (Bouguet 2001)
 
 import math
 from collections.abc import Iterable, Iterator
+from math import nan
 from typing import Any
 
 import cv2
 import numpy as np
 
 from gslopes.core import PhotoError, Reason, SkipReason, frozen_identity
-from gslopes.core.arrays import Array, Flags, as_levels, doubles, floats
 from gslopes.core.geometry import around
-from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.core.records import (
+    Array,
+    ByteArray,
+    Face,
+    Flags,
+    FloatArray,
+    Photo,
+    as_levels,
+    doubles,
+    floats,
+)
 from gslopes.photos.decode import in_profile, in_srgb, is_srgb, is_upright
 from gslopes.photos.folder import photo_of
 
@@ -63,7 +73,7 @@ def fitted(data: bytes, photo: Photo, face: Face, size: int = 0) -> Fitted:
     came = photo_of(data, photo.path)
     pixels = _sized(_in_colours_of(photo, came), photo, size or width, size or height)
     if size:
-        return Fitted(pixels, math.nan, math.nan, math.nan, b"")
+        return Fitted(pixels, nan, nan, nan, b"")
     matrix = _motion(photo, face, pixels)
     moved = 0.0
     if matrix is not None:
@@ -202,4 +212,4 @@ def _changes(photo: Photo, face: Face, pixels: ByteArray) -> Iterator[float]:
     clothes = np.zeros_like(outside)
     clothes[top:, left:right] = True
     for part in (outside & ~clothes, outside & clothes):
-        yield float(change[part].mean()) if part.any() else math.nan
+        yield float(change[part].mean()) if part.any() else nan

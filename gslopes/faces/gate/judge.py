@@ -27,8 +27,8 @@ from gslopes.core import (
     runfolder,
     tables,
 )
-from gslopes.core.arrays import doubles
 from gslopes.core.crossed import grid_of, split
+from gslopes.core.records import doubles
 from gslopes.faces.gate.verdict import GateConfig, Measured, verdict
 from gslopes.faces.zoo.spec import identify, regions
 from gslopes.photos.folder import open_photo

@@ -4,12 +4,13 @@ Every interval is a percentile bootstrap over photos: it speaks of their choice,
 """
 
 from collections.abc import Callable, Mapping
+from math import nan
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core import frozen
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.records import Array, doubles
 from gslopes.stats.agreement import kendall
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.resampling import Rows, bootstrap_rows, percentile
@@ -29,7 +30,7 @@ class Interval:
     high: float
 
 
-UNKNOWN = Interval(np.nan, np.nan, np.nan)
+UNKNOWN = Interval(nan, nan, nan)
 
 
 @frozen
@@ -63,7 +64,7 @@ def interval(statistic: Statistic, n: int, resamples: int = RESAMPLES) -> Interv
 def mean(values: ArrayLike, resamples: int = RESAMPLES) -> Interval:
     """The mean of one value a photo, (n,), with its interval; photos whose value is NaN are left out.
 
-    >>> mean([1.0, 1.0, float("nan")])
+    >>> mean([1.0, 1.0, nan])
     Interval(value=1.0, low=1.0, high=1.0)
     """
     array = doubles(values)
@@ -105,7 +106,7 @@ def by_group(
 
 
 def _estimate(value: float, resampled: Array) -> Interval:
-    return Interval(value, *(percentile(resampled) if np.isfinite(value) else (np.nan, np.nan)))
+    return Interval(value, *(percentile(resampled) if np.isfinite(value) else (nan, nan)))
 
 
 def shift(readings: ArrayLike) -> Interval:
@@ -160,7 +161,7 @@ def share_of_target(
         below = float(settled(b[rows].mean(), np.abs(b[rows]).mean()))
         if below:
             return float(a[rows].mean()) / below
-        return np.nan
+        return nan
 
     return interval(ratio, len(a))
 

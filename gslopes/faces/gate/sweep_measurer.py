@@ -1,15 +1,15 @@
 """What the gate measures on one photo's sweep: is the face still found, what is read in it, how much changed?"""
 
 from collections.abc import Iterable, Sequence
+from math import nan
 
 import cv2
 import numpy as np
 
 from gslopes.core import frozen_identity
-from gslopes.core.arrays import AnyArray, Array, doubles, floats, sides_of
 from gslopes.core.geometry import TONE, around, similarity, step_of, warp, with_margin
 from gslopes.core.placebo import ends_of
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import AnyArray, Array, ByteArray, FloatArray, doubles, floats, sides_of
 from gslopes.faces.gate import verdict as gate
 from gslopes.faces.gate.verdict import JUDGED, Measured
 from gslopes.faces.networks.mtcnn import Mtcnn
@@ -98,7 +98,7 @@ class SweepMeasurer:
         }
         readings = {name: np.append(readings[name][:1], mean) for name, mean in means.items()}
         target = means.get(sweep.attribute)
-        follows = (np.nan, np.nan) if target is None else gate.follows(target, values)
+        follows = (nan, nan) if target is None else gate.follows(target, values)
         # what moves with an attribute that no reader knows may be it
         is_known = (ours and not named) or target is not None
         spared = (sweep.attribute, MOVES_WITH.get(sweep.attribute))
@@ -106,14 +106,14 @@ class SweepMeasurer:
         height, width = sweep.pictures[0].shape[:2]
         face = with_margin(sweep.box, 0, sweep.pictures[0])
         area = float(np.prod(np.maximum(sides_of(sweep.box), 1)))
-        identity = np.nan
+        identity = nan
         if sweep.asked and sweep.original is not None and "identity" in means:
             identity = float(means["identity"].min())
         measured = Measured(
             *self._found(sweep),
             *follows,
             *gate.steepest([means[name] for name in others], others, values),
-            mask_share=sweep.mask_area * width * height / area if masked else np.nan,
+            mask_share=sweep.mask_area * width * height / area if masked else nan,
             change=gate.largest_change([picture[face] for picture in sweep.pictures]),
             identity=identity,
         )
@@ -149,7 +149,7 @@ class SweepMeasurer:
             readings["identity"] = cosine(embedded, embedded[0])
         if sweep.original is None:
             for values in readings.values():
-                values[0] = np.nan
+                values[0] = nan
         return readings
 
     def _found(self, sweep: Sweep) -> tuple[int, int]:
@@ -220,7 +220,7 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
 
     Source: Pech-Pacheco et al. 2000, Diatom autofocusing in brightfield microscopy.
     """
-    out = np.full(len(chips), np.nan)
+    out = np.full(len(chips), nan)
     for row, (chip, mask) in enumerate(zip(chips, masks, strict=True)):
         if (mask >= 0.5).any():
             edges = cv2.Laplacian(np.ascontiguousarray(cielab(chip)[..., 0]), cv2.CV_32F)
@@ -231,7 +231,7 @@ def sharpness(chips: ByteArray, masks: FloatArray) -> Array:
 def luminance(chips: Iterable[ByteArray], masks: Iterable[AnyArray]) -> Array:
     """Mean L* within each mask, (n,) in [0, 100]; NaN if a mask is empty. Arguments as ``sharpness``, of any sizes."""
     inside = [cielab(chip)[..., 0][mask >= 0.5] for chip, mask in zip(chips, masks, strict=True)]
-    return doubles([values.mean() if len(values) else np.nan for values in inside])
+    return doubles([values.mean() if len(values) else nan for values in inside])
 
 
 def cielab(chip: ByteArray) -> FloatArray:

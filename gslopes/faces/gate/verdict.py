@@ -8,14 +8,14 @@ few kept it is not. How many were dropped, and why, is therefore shown next to e
 """
 
 from collections.abc import Sequence
+from math import nan
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gslopes.core import Reason, SkipReason, frozen
-from gslopes.core.arrays import doubles
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, doubles
 
 VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 
@@ -71,13 +71,13 @@ class Measured:
 
     looked: int = 0
     found: int = 0
-    tau: float = np.nan
-    shift: float = np.nan
-    off_target: float = np.nan
+    tau: float = nan
+    shift: float = nan
+    off_target: float = nan
     off_target_reading: str = ""
-    mask_share: float = np.nan
-    change: float = np.nan
-    identity: float = np.nan
+    mask_share: float = nan
+    change: float = nan
+    identity: float = nan
 
 
 def verdict(sweep: Measured, gate: GateConfig, *, neck: bool = False) -> SkipReason:
@@ -131,7 +131,7 @@ def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tupl
     from gslopes.stats.ols import line_slopes
 
     if not len(names):
-        return np.nan, ""
+        return nan, ""
     slopes = line_slopes(others, values)
     row = int(np.abs(slopes).argmax())
     return float(slopes[row]), names[row]

@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from gslopes.core import read_beside
-from gslopes.core.arrays import sides_of, slices
-from gslopes.core.records import ByteArray, Detections
+from gslopes.core.records import ByteArray, Detections, sides_of, slices
 from gslopes.core.runtime import batch_size
 
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.

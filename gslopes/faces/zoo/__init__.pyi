@@ -1,10 +1,14 @@
-from gslopes.faces.zoo.loading import LoadedModel as LoadedModel
-from gslopes.faces.zoo.loading import build as build
-from gslopes.faces.zoo.loading import load as load
-from gslopes.faces.zoo.loading import load_folder as load_folder
-from gslopes.faces.zoo.spec import ModelEntry as ModelEntry
-from gslopes.faces.zoo.spec import ModelSpec as ModelSpec
-from gslopes.faces.zoo.spec import editor_for as editor_for
-from gslopes.faces.zoo.spec import identify as identify
-from gslopes.faces.zoo.spec import list_models as list_models
-from gslopes.faces.zoo.spec import read_spec as read_spec
+from gslopes.faces.zoo.loading import (
+    LoadedModel as LoadedModel,
+    build as build,
+    load as load,
+    load_folder as load_folder,
+)
+from gslopes.faces.zoo.spec import (
+    ModelEntry as ModelEntry,
+    ModelSpec as ModelSpec,
+    editor_for as editor_for,
+    identify as identify,
+    list_models as list_models,
+    read_spec as read_spec,
+)

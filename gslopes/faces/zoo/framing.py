@@ -6,9 +6,8 @@ import cv2
 import numpy as np
 
 from gslopes.core import read_beside
-from gslopes.core.arrays import Array, as_levels, doubles, floats
 from gslopes.core.geometry import scale_of, similarity, smoothed, warp
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import Array, ByteArray, FloatArray, as_levels, doubles, floats
 
 FRAMES = {name: doubles(points) for name, points in read_beside(__file__, "frames.toml").items()}
 CHIP = FRAMES["chip"]

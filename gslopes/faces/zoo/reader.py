@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core import ModelError, Names, UsageError, read_beside
-from gslopes.core.arrays import Array, doubles, slices
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.placebo import UNEDITED, ends_of
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import Array, ByteArray, FloatArray, doubles, slices
 from gslopes.faces.zoo.checkpoint import read_into
 from gslopes.faces.zoo.framing import FRAMES
 from gslopes.faces.zoo.loading import LoadedModel, load

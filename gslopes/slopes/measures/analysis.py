@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from pandas import DataFrame, Series
 
 from gslopes.core import ConfigError, TableError, Texts, frozen_identity, placebo, tables
-from gslopes.core.arrays import Integers, Objects
 from gslopes.core.crossed import split
 from gslopes.core.geometry import TONE
+from gslopes.core.records import Integers, Objects
 from gslopes.slopes.measures import decision, estimators, kinds
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.crossed import along

@@ -19,10 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas import DataFrame
 
-from gslopes.core import ConfigError, Row, TableError, frozen, frozen_identity
-from gslopes.core.arrays import (
+from gslopes.core import ConfigError, Row, TableError, Texts, frozen, frozen_identity
+from gslopes.core.records import (
     Array,
     Flags,
+    FloatArray,
     Int8Array,
     Int32Array,
     Integers,
@@ -30,7 +31,6 @@ from gslopes.core.arrays import (
     centre_of,
     doubles,
 )
-from gslopes.core.records import FloatArray
 from gslopes.core.tables import EVERY
 from gslopes.stats.rounding import STORED, exceeds, settled
 
@@ -39,7 +39,7 @@ from gslopes.stats.rounding import STORED, exceeds, settled
 class Answers:
     """One classifier's answers for one attribute, over the photos answered at all K values.
 
-    values: (K,) float64, increasing; the centre is ``core.arrays.centre_of`` them.
+    values: (K,) float64, increasing; the centre is ``core.records.centre_of`` them.
     labels: (L,) str, sorted: every label returned for this attribute, those on dropped photos too.
     photos: (n,) str, sorted, answered at all K values; the others drop out whole, see ``selection.Asked``.
     photo: (P,) int32 into photos.  label: (P,) int32 into labels; pairs are sorted by label, then photo.
@@ -62,7 +62,7 @@ class Answers:
     present: Flags
     score: FloatArray
     threshold: float
-    measures: Mapping[str, str] = field(default_factory=dict)
+    measures: Texts = field(default_factory=dict)
     orders: Int8Array | None = None
     ends: Array | None = None
     units: Integers | None = None

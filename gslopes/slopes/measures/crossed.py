@@ -28,8 +28,8 @@ import numpy as np
 import pyarrow as pa
 
 from gslopes.core import frozen_identity, placebo
-from gslopes.core.arrays import Array, Int8Array, Integers
 from gslopes.core.crossed import Grid, Values, grid_of
+from gslopes.core.records import Array, Int8Array, Integers
 from gslopes.slopes.measures.answers import Answers, encode, gather, values_by_attribute
 from gslopes.stats.rounding import places
 

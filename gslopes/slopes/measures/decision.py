@@ -37,7 +37,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from gslopes.core import Record, nudged, placebo, two_digits
-from gslopes.core.arrays import Array, Flags, Interval
+from gslopes.core.records import Array, Flags, Interval
 from gslopes.report import inline
 from gslopes.slopes.measures.answers import Answers, all_labels, columns_of, joined, same_photos
 from gslopes.slopes.measures.estimators import contrasted

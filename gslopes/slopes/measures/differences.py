@@ -8,8 +8,8 @@ from math import nan
 import numpy as np
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen_identity, read_beside
-from gslopes.core.arrays import Array, Flags
+from gslopes.core import Texts, frozen_identity, read_beside
+from gslopes.core.records import Array, Flags
 from gslopes.slopes.measures.answers import (
     Answers,
     active_photos,
@@ -223,7 +223,7 @@ def paired_differences(
     *,
     min_varying: int = 10,
     permutations: int = 10_000,
-    cluster: Mapping[str, str] | None = None,
+    cluster: Texts | None = None,
 ) -> DataFrame:
     """The slopes of both by each label's measure, and their difference: second minus first.
 

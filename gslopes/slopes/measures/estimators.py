@@ -25,7 +25,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from gslopes.core import Texts, UnknownName, config, frozen, frozen_identity
-from gslopes.core.arrays import Array, Flags, Integers, Objects, centre_of, doubles, quotients
+from gslopes.core.records import Array, Flags, Integers, Objects, centre_of, doubles, quotients
 from gslopes.core.tables import MEASURED, READING
 from gslopes.report import inline
 from gslopes.slopes.measures.answers import Answers, columns_of

@@ -30,8 +30,8 @@ from pandas import DataFrame, Series
 from scipy import sparse
 
 from gslopes.core import Row
-from gslopes.core.arrays import Array, Objects, doubles
 from gslopes.core.geometry import TONE
+from gslopes.core.records import Array, Objects, doubles
 from gslopes.core.tables import EXPLAINED
 from gslopes.faces.gate.verdict import JUDGED
 from gslopes.slopes.measures import kinds, reach

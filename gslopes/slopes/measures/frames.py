@@ -18,8 +18,8 @@ from gslopes.core import (
     tables,
     with_options,
 )
-from gslopes.core.arrays import Array
 from gslopes.core.crossed import Values
+from gslopes.core.records import Array
 from gslopes.slopes.measures.options import FitOptions, Study
 from gslopes.stats.rounding import STORED, settled
 
@@ -68,7 +68,7 @@ def fit_slopes(
         refused or failed) and reason; without classifier or attribute it holds for all of them.  If it is None, every
         photo counts as answered at every value.
     values: attribute to its K values, K odd, or 2: the slope is then a difference, and the paper's p is
-        empty.  The centre is ``core.arrays.centre_of`` them.  Without it they are read from the tables.
+        empty.  The centre is ``core.records.centre_of`` them.  Without it they are read from the tables.
     photos: ids of the photos that count.  Without ``asked`` name them all: a photo that has no row in scores would be
         missing from every share.  None: all photos of asked, or of scores.
     about, cluster: see ``slopes.measures.options.Study``.

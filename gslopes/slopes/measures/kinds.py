@@ -32,8 +32,16 @@ import pandas as pd
 from scipy import special
 
 from gslopes.core import TableError, Texts, many
-from gslopes.core.arrays import Array, Flags, Integers, Numbers, Objects, doubles, floats
-from gslopes.core.records import FloatArray
+from gslopes.core.records import (
+    Array,
+    Flags,
+    FloatArray,
+    Integers,
+    Numbers,
+    Objects,
+    doubles,
+    floats,
+)
 from gslopes.slopes.measures.answers import Answers
 from gslopes.stats.contrast import Units
 from gslopes.stats.ols import line_weights

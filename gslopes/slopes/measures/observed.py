@@ -43,7 +43,7 @@ from pandas import DataFrame, Series
 from scipy import sparse
 
 from gslopes.core import Record, Row, Texts
-from gslopes.core.arrays import Flags, Integers, doubles
+from gslopes.core.records import Flags, Integers, doubles
 from gslopes.slopes.measures.answers import Answers, all_labels, joined, same_photos
 from gslopes.slopes.measures.kinds import answers_by_measure, slopes_by_measure
 from gslopes.slopes.measures.options import RARE, FitOptions

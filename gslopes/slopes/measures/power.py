@@ -18,7 +18,7 @@ from pandas import DataFrame
 from scipy import optimize, sparse, special
 
 from gslopes.core import ConfigError, frozen, frozen_identity, placebo
-from gslopes.core.arrays import Flags, Integers, Numbers, doubles
+from gslopes.core.records import Flags, Integers, Numbers, doubles
 from gslopes.slopes.measures import answers, decision
 from gslopes.slopes.measures.options import FitOptions
 from gslopes.stats import ols, permutation, rounding

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from pandas import DataFrame
 from scipy import special
 
-from gslopes.core.arrays import Array, doubles, quotients
+from gslopes.core.records import Array, doubles, quotients
 from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, joined
 from gslopes.slopes.measures.options import FitOptions

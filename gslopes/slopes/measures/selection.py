@@ -36,7 +36,7 @@ import pyarrow.compute as pc
 from scipy import sparse, special
 
 from gslopes.core import TableError, frozen_identity
-from gslopes.core.arrays import Array, Flags, Int8Array, Integers, Objects, doubles
+from gslopes.core.records import Array, Flags, Int8Array, Integers, Objects, doubles
 from gslopes.slopes.measures import estimators, kinds
 from gslopes.slopes.measures.answers import Answers, encode, isin, joined, of_pair, ranks
 from gslopes.slopes.measures.options import LEAST_KEPT, FitOptions

@@ -11,7 +11,7 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.core import placebo, tables
-from gslopes.core.arrays import doubles
+from gslopes.core.records import doubles
 from gslopes.slopes.measures.analysis import Fit, checked
 from gslopes.stats.shares import share_interval
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gslopes.core.arrays import Array, centre_of, doubles
+from gslopes.core.records import Array, centre_of, doubles
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.kinds import measured, numbers
 from gslopes.stats.intervals import Estimate, linearised

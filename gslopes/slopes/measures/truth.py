@@ -24,7 +24,7 @@ import numpy as np
 from pandas import DataFrame, Series
 
 from gslopes.core import ConfigError, Row, frozen_identity, many
-from gslopes.core.arrays import Array, Flags, Integers, Objects, doubles, floats
+from gslopes.core.records import Array, Flags, Integers, Objects, doubles, floats
 from gslopes.core.tables import READING
 from gslopes.slopes.measures import decision, kinds
 from gslopes.slopes.measures.answers import Answers

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from gslopes.core import Watch, counted, from_dict, frozen
+from gslopes.core import Names, Watch, counted, from_dict, frozen
 
 __all__ = ["ReportConfig", "write_report"]
 
@@ -16,7 +16,7 @@ class ReportConfig:
     embed: Literal["thumbs", "none"] = "thumbs"
     p: float = 0.001
     slope: float = 0.03
-    labels: tuple[str, ...] = ()
+    labels: Names = ()
 
 
 def write_report(

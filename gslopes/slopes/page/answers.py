@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from gslopes.core import ConfigError, files, tables
-from gslopes.core.arrays import Array, Integers, doubles
+from gslopes.core.records import Array, Integers, doubles
 from gslopes.slopes.measures.answers import ALL, Answers, Cut, gather, of_pair, present
 from gslopes.slopes.measures.kinds import beyond
 from gslopes.stats.intervals import UNBOUNDED, mean_t, wilson

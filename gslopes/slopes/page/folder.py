@@ -16,6 +16,7 @@ from gslopes.report import choices, quote, words
 from gslopes.slopes import method
 from gslopes.slopes.page import (
     ReportConfig,
+    answers as matrix,
     decisions,
     loading,
     observed,
@@ -27,7 +28,6 @@ from gslopes.slopes.page import (
     tasks,
     validity,
 )
-from gslopes.slopes.page import answers as matrix
 from gslopes.slopes.page.lead import headline
 from gslopes.slopes.page.screen import about, chart, strip
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from gslopes.core import Record, frozen, placebo, read_beside, tables, two_digits
+from gslopes.core import Names, Record, frozen, placebo, read_beside, tables, two_digits
 from gslopes.core.crossed import split
 from gslopes.report import inline, numbers, units, words
 from gslopes.report.headline import MATTERS, OF_SPREAD, Nothing, Sentences, points, undecided
@@ -250,7 +250,7 @@ def would_matter(row: Record, matters: float) -> str:
     return f"{two_digits(matters, '')} {units.short(row)} or more would matter"
 
 
-def over(rows: DataFrame) -> tuple[str, ...]:
+def over(rows: DataFrame) -> Names:
     """The things that the rows' column units counts, one and several; photos without that column."""
     if "units" in rows and bool((rows["units"] < rows["n"]).any()):
         return "cluster's worth of photos", "clusters' worth of photos"

@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from pandas import DataFrame
 
 from gslopes.core import (
+    Facts,
+    Names,
     crossed,
     files,
     frozen_identity,
@@ -22,7 +24,7 @@ from gslopes.core import (
     runfolder,
     tables,
 )
-from gslopes.core.arrays import Array, doubles
+from gslopes.core.records import Array, doubles
 from gslopes.report import fonts, inline, words
 from gslopes.slopes.measures.answers import Answers
 from gslopes.slopes.measures.options import NEVER
@@ -85,7 +87,7 @@ class RunTables:
     """
 
     run: Path
-    manifest: Mapping[str, Any]
+    manifest: Facts
     slopes: DataFrame
     values: Mapping[str, Array]
     findings: Sequence[Finding]
@@ -138,10 +140,10 @@ LONGEST_TEXT = 200  # characters: a service's own reason, or a photo's title, ma
 
 def outcomes_of(
     run: Path, by: Sequence[str] = ("classifier", "attribute")
-) -> dict[tuple[str, ...], dict[str, Outcome]]:
+) -> dict[Names, dict[str, Outcome]]:
     """For each classifier and attribute: status to how many pictures have it, and why, the most frequent first."""
     asked = tables.read_rows(tables.ASKED, run, [*by, "status", "reason", "detail"])
-    result: dict[tuple[str, ...], dict[str, Outcome]] = {}
+    result: dict[Names, dict[str, Outcome]] = {}
     for key, of_key in asked.groupby(list(by), sort=False):
         statuses = result.setdefault(tuple(map(str, key)), {})
         for status, rows in of_key.groupby("status"):

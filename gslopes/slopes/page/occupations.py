@@ -23,8 +23,7 @@ from gslopes.core.tables import ends, lookup, records
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, words
 from gslopes.slopes.measures import titles
-from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions, page_data
+from gslopes.slopes.page import answers as matrix, decisions, page_data
 from gslopes.slopes.page.loading import Finding, RunTables
 
 LEAST = 10  # titles: with fewer the intervals of the rank correlations do not hold

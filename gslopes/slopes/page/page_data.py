@@ -14,16 +14,15 @@ import pandas as pd
 import pyarrow.compute as pc
 from pandas import DataFrame, Series
 
-from gslopes.core import frozen_identity, placebo, runfolder, tables
-from gslopes.core.arrays import Array
+from gslopes.core import Facts, frozen_identity, placebo, runfolder, tables
 from gslopes.core.crossed import Grid, grid_of, split
+from gslopes.core.records import Array
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
 from gslopes.slopes.measures.answers import Answers, of_pair
 from gslopes.slopes.measures.crossed import views
 from gslopes.slopes.measures.reach import HALF
-from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions, lead, loading, pictures
+from gslopes.slopes.page import answers as matrix, decisions, lead, loading, pictures
 from gslopes.slopes.page.pictures import ID
 from gslopes.stats.rounding import ranked
 
@@ -403,7 +402,7 @@ GRIDS = 12  # photos whose grids are shown
 
 
 def crossed_panels(
-    source: loading.RunTables, album: Album, credited: Mapping[str, Any]
+    source: loading.RunTables, album: Album, credited: Facts
 ) -> list[SimpleNamespace]:
     """A part of the page for each classifier; none for a run of plain sweeps.
 

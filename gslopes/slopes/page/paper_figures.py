@@ -14,12 +14,11 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from gslopes.core import UnknownName, placebo, runfolder, tables
-from gslopes.core.arrays import Array, centre_of, doubles
+from gslopes.core.records import Array, centre_of, doubles
 from gslopes.core.tables import records
 from gslopes.report import charts, words
 from gslopes.slopes.measures.answers import Answers
-from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import loading, paper, pictures
+from gslopes.slopes.page import answers as matrix, loading, paper, pictures
 from gslopes.slopes.page.loading import Corners, Finding, RunTables
 from gslopes.slopes.page.paper_sheets import (
     ENDS,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core import frozen, frozen_identity
-from gslopes.core.arrays import Array
+from gslopes.core.records import Array
 from gslopes.report import fonts, numbers, words
 from gslopes.report.charts import (
     LIGHT,

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gslopes.core import UsageError, frozen, runfolder
-from gslopes.core.arrays import batches
-from gslopes.core.records import ByteArray
+from gslopes.core import Names, UsageError, frozen, runfolder
+from gslopes.core.records import ByteArray, batches
 from gslopes.frame.executors.one_process import cores
 from gslopes.photos.decode import Size, named_picture, to_srgb
 from gslopes.slopes.page.loading import Corners, Embed
@@ -32,7 +31,7 @@ class Wanted:
     photo: str
     attribute: str
     box: Corners | None
-    files: tuple[str, ...]
+    files: Names
 
 
 def write(

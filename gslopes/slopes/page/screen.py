@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 
-from gslopes.core import nudged, placebo
+from gslopes.core import Facts, Texts, nudged, placebo
 from gslopes.core.tables import records
 from gslopes.frame.page import Content
 from gslopes.report import inline, numbers, units, words
 from gslopes.report.quote import SOURCE, About
 from gslopes.slopes.measures.answers import Answers
-from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions
+from gslopes.slopes.page import answers as matrix, decisions
 from gslopes.slopes.page.loading import Finding
 from gslopes.slopes.page.page_data import Album, value_names
 from gslopes.stats.rounding import places
@@ -90,7 +88,7 @@ def strip(
     label: str,
     answers: Answers,
     album: Album,
-    credited: Mapping[str, Mapping[str, str]],
+    credited: Mapping[str, Texts],
 ) -> Content | None:
     """One photo's sweep with the scores of a label; None without a label or a picture.
 
@@ -119,7 +117,7 @@ def strip(
 # -- what others may quote ---------------------------------------------------------------------------------------------
 
 
-def about(manifest: Mapping[str, Any], attributes: Sequence[str]) -> About:
+def about(manifest: Facts, attributes: Sequence[str]) -> About:
     """How the walk describes itself if it is quoted.  manifest: the content of run.json.  attributes: of the run."""
     model = str(manifest["config"].get("edit", {}).get("model") or "")
     starts = tuple(f"{placebo.attribute_of(attribute)}-" for attribute in attributes)

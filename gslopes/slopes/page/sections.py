@@ -1,16 +1,14 @@
 """The sections of the walk's page, see ``sections.toml``, and what is made next to it."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
-from gslopes.core import read_beside
+from gslopes.core import Facts, read_beside
 from gslopes.frame.page import Content, Page
 from gslopes.frame.spec import Assets, Run, Section
 from gslopes.slopes.method import PRESENCE
 
 
-def _parts(section: Mapping[str, Any], page: Page) -> Content | None:
+def _parts(section: Facts, page: Page) -> Content | None:
     """What a macro is called with: parts of the page by their names, which are its arguments; None to leave it out."""
     if "needs" in section and not getattr(page, section["needs"]):
         return None

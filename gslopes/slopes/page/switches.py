@@ -5,14 +5,12 @@ R2 of Wang et al. 2022, arXiv 2206.07173; the measure is ours. Units are photos 
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.core import files, placebo, runfolder
-from gslopes.core.arrays import Array, Flags
+from gslopes.core.records import AnyArray, Array, Flags
 from gslopes.core.tables import ends
 from gslopes.frame.page import Content
 from gslopes.report import words
@@ -25,7 +23,7 @@ KINDS = ("switch", "woman", "man", "none", "mixed")
 FAR = 1e9  # beyond any value
 
 
-def kinds(woman: Flags, man: Flags, values: Array) -> tuple[NDArray[Any], Array]:
+def kinds(woman: Flags, man: Flags, values: Array) -> tuple[AnyArray, Array]:
     """(n,) what the captions of each photo do, of ``KINDS``, and the value half-way if they switch, else NaN.
 
     They switch if all captions with *woman* lie on one side of all with *man*.

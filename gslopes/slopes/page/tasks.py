@@ -4,10 +4,9 @@ A scale is the label that a task calls high, see ``ask.classifiers.prompt``: an 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from gslopes.ask import names
-from gslopes.core import frozen
+from gslopes.core import Facts, frozen
 from gslopes.report import inline, words
 from gslopes.slopes.page import decisions, lead
 from gslopes.slopes.page.loading import Finding
@@ -32,7 +31,7 @@ class Scale:
 
 
 def scale_of(
-    finding: Finding, decided: Mapping[str, decisions.Decision], manifest: Mapping[str, Any]
+    finding: Finding, decided: Mapping[str, decisions.Decision], manifest: Facts
 ) -> Scale | None:
     """The scale of a finding's task; None if its classifier was given none.
 

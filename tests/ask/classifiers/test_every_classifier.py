@@ -12,8 +12,12 @@ import pytest
 
 from gslopes.ask import classifiers, names
 from gslopes.ask.answers import check_answer
-from gslopes.ask.classifiers import canonical_name, catalogue, list_classifiers
-from gslopes.ask.classifiers import load_classifier as load_any_classifier
+from gslopes.ask.classifiers import (
+    canonical_name,
+    catalogue,
+    list_classifiers,
+    load_classifier as load_any_classifier,
+)
 from gslopes.ask.classifiers.catalogue import SERVICES
 from gslopes.core.errors import ClassifierError, PhotoError, UnknownName, UsageError
 from gslopes.core.records import Answer, Classifier

@@ -159,8 +159,12 @@ def test_what_is_no_classifier_is_said() -> None:
 
 
 def pipeline(folder: Path) -> Any:
-    from transformers import ViTConfig, ViTForImageClassification, ViTImageProcessor
-    from transformers import pipeline as make
+    from transformers import (
+        ViTConfig,
+        ViTForImageClassification,
+        ViTImageProcessor,
+        pipeline as make,
+    )
 
     shape = {
         "hidden_size": 16,

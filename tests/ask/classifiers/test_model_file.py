@@ -147,8 +147,7 @@ def test_the_only_output_that_fits_needs_no_name(make_onnx, picture):
 def of_scikit_learn(folder: Path, zipmap: bool) -> str:
     """A classifier as sklearn-onnx exports it: the label, and scores by label, in a map or (with zipmap=False) not."""
     import onnx
-    from onnx import TensorProto as Kind
-    from onnx import helper
+    from onnx import TensorProto as Kind, helper
 
     classes = ["red", "other"]
     weights = np.repeat(np.eye(3)[0], 64).tolist()

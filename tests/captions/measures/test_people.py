@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.measures.people import LARGE, replaced

@@ -2,8 +2,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image, ImageCms
 
 from gslopes.faces.compose.encode import QUALITY, Variants, encode

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gslopes.core.records import Motion
 from gslopes.faces.compose.composite import STEEPEST, within

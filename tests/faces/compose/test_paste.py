@@ -2,8 +2,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import LUMA, OFFSET

@@ -10,8 +10,7 @@ import gslopes
 from gslopes.core import runfolder, tables
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
-from gslopes.faces.gate import judge as gate
-from gslopes.faces.gate import verdict as rules
+from gslopes.faces.gate import judge as gate, verdict as rules
 from gslopes.faces.gate.sweep_measurer import Sweep
 from gslopes.faces.gate.verdict import GateConfig, Measured
 from gslopes.faces.zoo import identify

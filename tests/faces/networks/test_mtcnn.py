@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import torch
 from facenet_pytorch import MTCNN
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image
 from torch.nn.functional import interpolate
 from torchvision.ops import batched_nms

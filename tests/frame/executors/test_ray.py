@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from gslopes.core.errors import StorageError, UsageError, WorkerLost
-from gslopes.frame.executors import RayCluster
-from gslopes.frame.executors import ray as rays
+from gslopes.frame.executors import RayCluster, ray as rays
 from tests import loopback
 from tests.frame.executors.scripted_tasks import ScriptedTasks, runs
 

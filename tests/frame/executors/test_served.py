@@ -15,8 +15,7 @@ import pytest
 from gslopes.core import serving
 from gslopes.core.errors import StorageError, UsageError, WorkerLost
 from gslopes.core.executor import RemoteTask
-from gslopes.frame.executors import OneProcess, RayCluster, Served, engine
-from gslopes.frame.executors import served as module
+from gslopes.frame.executors import OneProcess, RayCluster, Served, engine, served as module
 from tests.frame.executors.scripted_tasks import ScriptedTasks, Stubborn, runs
 
 WORKERS = 2

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.core import tables
-from gslopes.core import tables as schemas
+from gslopes.core import tables, tables as schemas
 from gslopes.core.tables import COMPOSITION
 from gslopes.report.layouts import latex, to_latex
 from gslopes.slopes.page import paper, write_report

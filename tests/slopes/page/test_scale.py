@@ -8,8 +8,7 @@ import pytest
 from gslopes.core import runfolder, tables
 from gslopes.slopes.config import FitConfig
 from gslopes.slopes.fitting import fit_folder
-from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import loading, page_data, write_report
+from gslopes.slopes.page import answers as matrix, loading, page_data, write_report
 from tests.benches import large_run
 
 pytestmark = pytest.mark.figures("none")

@@ -10,8 +10,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.report import units
-from gslopes.slopes.page import answers as matrix
-from gslopes.slopes.page import decisions, screen, validity, write_report
+from gslopes.slopes.page import answers as matrix, decisions, screen, validity, write_report
 from gslopes.slopes.page.loading import load
 
 
