@@ -108,7 +108,8 @@ def test_sets_without_pictures_damaged_and_unknown_ones_are_sentences(tmp_path, 
     (tmp_path / "words.parquet").write_bytes(b"no table")
     with pytest.raises(DataMissing, match="no data set that can be read"):
         next(photos_of(str(tmp_path)))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for module in ("huggingface_hub.constants", "datasets.config"):  # read when they are imported
+        monkeypatch.setattr(f"{module}.HF_HUB_OFFLINE", True)
     with pytest.raises(DataMissing, match="hf:nobody/nothing is no data set that can be read"):
         next(photos_of("hf:nobody/nothing"))
     (tmp_path / "words.parquet").unlink()
